@@ -1,0 +1,248 @@
+//! One operation as the engine hands it to a driver, and the reply it gets back.
+
+use crate::generate::values::{Check, Values};
+
+/// Kinds of operation, by YCSB's names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// Read one record.
+    Read,
+    /// Write fields of an existing record.
+    Update,
+    /// Write a new record.
+    Insert,
+    /// Read a range of records.
+    Scan,
+    /// Delete one record.
+    Delete,
+    /// A read and an update of one record; its parts are recorded too.
+    ReadModifyWrite,
+}
+
+impl Kind {
+    /// Every kind, in the order of their discriminants.
+    pub const ALL: [Self; 6] =
+        [Self::Read, Self::Update, Self::Insert, Self::Scan, Self::Delete, Self::ReadModifyWrite];
+
+    /// YCSB's name, used in every file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "READ",
+            Self::Update => "UPDATE",
+            Self::Insert => "INSERT",
+            Self::Scan => "SCAN",
+            Self::Delete => "DELETE",
+            Self::ReadModifyWrite => "READ-MODIFY-WRITE",
+        }
+    }
+}
+
+/// How an operation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Outcome {
+    /// Done.
+    Ok,
+    /// The server answered: there is no such record.
+    NotFound,
+    /// No answer in time, or the server's own time-out.
+    Timeout,
+    /// The server shed load.
+    Overloaded,
+    /// Too few replicas alive.
+    Unavailable,
+    /// The connection broke or could not be made.
+    Connection,
+    /// Any other error answer.
+    Server,
+    /// An error on our side of the wire.
+    Client,
+}
+
+impl Outcome {
+    /// Every outcome, in the order of their discriminants.
+    pub const ALL: [Self; 8] = [
+        Self::Ok,
+        Self::NotFound,
+        Self::Timeout,
+        Self::Overloaded,
+        Self::Unavailable,
+        Self::Connection,
+        Self::Server,
+        Self::Client,
+    ];
+
+    /// The name used in every file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::NotFound => "not_found",
+            Self::Timeout => "timeout",
+            Self::Overloaded => "overloaded",
+            Self::Unavailable => "unavailable",
+            Self::Connection => "connection",
+            Self::Server => "server",
+            Self::Client => "client",
+        }
+    }
+
+    /// Whether another attempt may help.
+    pub const fn retryable(self) -> bool {
+        matches!(self, Self::Timeout | Self::Overloaded | Self::Unavailable | Self::Connection | Self::Server)
+    }
+}
+
+/// Longest key: a 16-byte prefix and 24 digits.
+pub const KEY_MAX: usize = 40;
+
+/// A key held in place, so that no operation allocates.
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
+    /// The bytes; the first `len` count.
+    pub bytes: [u8; KEY_MAX],
+    /// Length in bytes.
+    pub len: u8,
+}
+
+impl Default for Key {
+    fn default() -> Self {
+        Self { bytes: [0; KEY_MAX], len: 0 }
+    }
+}
+
+impl Key {
+    /// The key's bytes (ASCII).
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+
+    /// The key's text.
+    ///
+    /// # Panics
+    /// Never: keys are ASCII by construction.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(self.as_bytes()).expect("keys are ASCII")
+    }
+}
+
+/// Which fields of a record are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FieldSet {
+    /// All of them, in order.
+    All,
+    /// The field of this index.
+    One(u16),
+}
+
+/// One operation; its buffers are reused by the client that owns it.
+#[derive(Debug, Clone)]
+pub struct Operation {
+    /// What to do. Drivers never see [`Kind::ReadModifyWrite`]: the worker does its parts.
+    pub kind: Kind,
+    /// Its number over all engines.
+    pub number: u64,
+    /// The record's rank.
+    pub rank: u64,
+    /// The record's key.
+    pub key: Key,
+    /// Fields read or written.
+    pub fields: FieldSet,
+    /// Rows a scan asks for.
+    pub scan_length: u32,
+    /// Values written, one after another, in field order.
+    pub values: Vec<u8>,
+    /// End offset of each value in `values`.
+    pub ends: Vec<u32>,
+    /// Write timestamp in microseconds, strictly increasing in the order operations are started.
+    pub timestamp_us: i64,
+}
+
+impl Default for Operation {
+    fn default() -> Self {
+        Self {
+            kind: Kind::Read,
+            number: 0,
+            rank: 0,
+            key: Key::default(),
+            fields: FieldSet::All,
+            scan_length: 0,
+            values: Vec::with_capacity(4096),
+            ends: Vec::with_capacity(16),
+            timestamp_us: 0,
+        }
+    }
+}
+
+impl Operation {
+    /// The written values with their field indices.
+    pub fn written(&self) -> impl Iterator<Item = (u16, &[u8])> {
+        let first = match self.fields {
+            FieldSet::All => 0,
+            FieldSet::One(index) => index,
+        };
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts
+            .zip(self.ends.iter().copied())
+            .enumerate()
+            .map(move |(i, (start, end))| (first + i as u16, &self.values[start as usize..end as usize]))
+    }
+}
+
+/// What an attempt brought back. Drivers call [`Reply::field`] for every value they receive; nothing is kept but counts.
+#[derive(Debug, Default)]
+pub struct Reply {
+    /// Rows received.
+    pub rows: u64,
+    /// Values received.
+    pub fields: u64,
+    /// Bytes of values received.
+    pub bytes: u64,
+    /// Values judged.
+    pub checked: u64,
+    /// Values that do not fit their own header.
+    pub corrupt: u64,
+    /// Values written for another key, field or seed.
+    pub foreign: u64,
+    /// (field, write number) of each value of a single-row read, kept only under `verify = full`.
+    pub versions: Vec<(u16, u64)>,
+    /// Judge the values of this reply.
+    pub judge: bool,
+    /// Keep `versions`.
+    pub keep_versions: bool,
+    /// The text of the error, set by a driver that returns a failure.
+    pub error: Option<String>,
+}
+
+impl Reply {
+    /// Forget the last reply; buffers stay.
+    pub fn reset(&mut self, judge: bool, keep_versions: bool) {
+        let mut versions = std::mem::take(&mut self.versions);
+        versions.clear();
+        *self = Self { judge, keep_versions, versions, ..Self::default() };
+    }
+
+    /// A row begins.
+    pub fn row(&mut self) {
+        self.rows += 1;
+    }
+
+    /// One value of the row of `key`.
+    pub fn field(&mut self, values: &Values, key: &[u8], field: u16, value: &[u8]) {
+        self.fields += 1;
+        self.bytes += value.len() as u64;
+        if !self.judge {
+            return;
+        }
+        self.checked += 1;
+        match values.check(key, field, value) {
+            Check::Good { number } => {
+                if self.keep_versions {
+                    self.versions.push((field, number));
+                }
+            }
+            Check::Corrupt => self.corrupt += 1,
+            Check::Foreign => self.foreign += 1,
+        }
+    }
+}

@@ -1,0 +1,1 @@
+"""Steelyard: a benchmark laboratory for distributed wide-column databases."""
