@@ -1,0 +1,58 @@
+"""The load: how many clients, at which rate, for how long, from how many engines."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
+
+from steelyard.spec.base import Model
+
+DEFAULT_CLIENTS = 32
+DEFAULT_IN_FLIGHT = 1024
+
+
+class Load(Model):
+    """How the workload is driven.
+
+    Without a target the loop is closed: each of `clients` sends its next operation when the last one is answered. With a
+    target there is one shared schedule of due times, and at most `in_flight` operations are outstanding; `in_flight`
+    left out means `clients` if those are given, else 1024.
+    """
+
+    clients: PositiveInt | None = None
+    target: PositiveFloat | None = None
+    """Operations per second over all engines."""
+    arrivals: Literal["constant", "poisson"] = "constant"
+    in_flight: PositiveInt | None = None
+    operations: PositiveInt | None = None
+    duration_s: PositiveFloat | None = None
+    warmup_s: float = Field(default=0, ge=0)
+    engines: Annotated[int, Field(ge=1, le=64)] = 1
+    retry: Literal["until-deadline", "none"] = "until-deadline"
+    timeout_ms: PositiveInt = 10_000
+    """An operation's deadline over all attempts."""
+    attempt_timeout_ms: PositiveInt = 5_000
+    pacing_quantum_us: NonNegativeInt | None = None
+    realtime: bool = False
+    load_clients: PositiveInt = 64
+    """Clients of the load phase."""
+    settle_limit_s: float = Field(default=60, ge=0)
+    """Longest wait between load and run until compactions and flushes are done."""
+
+    @model_validator(mode="after")
+    def _together(self) -> Load:
+        if self.target is None and self.in_flight is not None:
+            raise ValueError("in_flight needs a target; in a closed loop the number is `clients`")
+        if self.target is None and self.arrivals == "poisson":
+            raise ValueError("arrivals = 'poisson' needs a target rate")
+        if self.attempt_timeout_ms > self.timeout_ms:
+            raise ValueError("attempt_timeout_ms is above timeout_ms")
+        return self
+
+    @property
+    def cap(self) -> int:
+        """Most operations in flight at once, over all engines."""
+        if self.target is None:
+            return self.clients or DEFAULT_CLIENTS
+        return self.in_flight or self.clients or DEFAULT_IN_FLIGHT

@@ -1,0 +1,167 @@
+"""The system under test: an embedded store, a local Cassandra cluster, or a cluster given by its addresses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PositiveFloat, PositiveInt, field_validator, model_validator
+
+from steelyard.spec.base import Model
+
+CONSISTENCY = (
+    "ANY", "ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_QUORUM", "LOCAL_ONE",
+)  # fmt: skip
+PARTITIONERS = ("Murmur3Partitioner", "RandomPartitioner", "ByteOrderedPartitioner")
+
+
+class NullSystem(Model):
+    """Nothing: operations answer at once, so that what is measured is the engine itself."""
+
+    kind: Literal["null"] = "null"
+
+
+class EmbeddedSystem(Model):
+    """A store inside the engine's own process (fjall), on a directory of this host."""
+
+    kind: Literal["embedded"] = "embedded"
+    path: Path | None = None
+    """The store's directory; a temporary one, removed afterwards, if not given."""
+    sync: bool = False
+    """fsync after every write."""
+    fresh: bool = False
+    """Empty the store first."""
+
+
+class NodeLimits(Model):
+    """What one node may use, enforced by its control group."""
+
+    cpu: PositiveFloat | None = None
+    """Cores; None = no limit."""
+    memory_mib: PositiveInt | None = None
+    """Memory of all its processes together."""
+    disk_read_mib_per_s: PositiveFloat | None = None
+    disk_write_mib_per_s: PositiveFloat | None = None
+    disk_read_iops: PositiveInt | None = None
+    disk_write_iops: PositiveInt | None = None
+
+
+class Replication(Model):
+    """Replication of the keyspace."""
+
+    strategy: Literal["SimpleStrategy", "NetworkTopologyStrategy"] = "SimpleStrategy"
+    factor: PositiveInt = 1
+    """Replicas; with NetworkTopologyStrategy in each datacenter that `datacenters` does not name."""
+    datacenters: dict[str, PositiveInt] = {}
+    """Replicas by datacenter (NetworkTopologyStrategy)."""
+
+
+class CqlAccess(Model):
+    """How the client uses a CQL system; the same for local and given clusters."""
+
+    keyspace: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,47}$")] = "ycsb"
+    read_consistency: str = "ONE"
+    write_consistency: str = "ONE"
+    connections: PositiveInt = 1
+    """Connections to each node."""
+    replication: Replication = Replication()
+    durable_writes: bool = True
+    table_options: tuple[str, ...] = ()
+    """Table options as CQL after WITH, e.g. "compression = {'enabled': false}"."""
+    local_datacenter: str | None = None
+    fresh: bool = False
+    """Drop the table first."""
+
+    @field_validator("read_consistency", "write_consistency")
+    @classmethod
+    def _known_level(cls, value: str) -> str:
+        level = value.upper()
+        if level not in CONSISTENCY:
+            from steelyard.errors import nearest
+
+            raise ValueError(f"unknown consistency level {value!r}{nearest(level, CONSISTENCY)}")
+        return level
+
+
+class Datacenter(Model):
+    """Nodes of one datacenter, spread over its racks in turn."""
+
+    name: str
+    nodes: PositiveInt
+    racks: PositiveInt = 1
+
+
+class CassandraSystem(Model):
+    """A local cluster of real Apache Cassandra nodes."""
+
+    kind: Literal["cassandra"] = "cassandra"
+    version: str = "5.0.7"
+    """`5.0`, `4.1`, `3.11` mean the newest tried of that line."""
+    nodes: PositiveInt = 1
+    profile: Literal["default", "quick"] = "default"
+    """`default` keeps upstream's settings except sizes; `quick` starts fast, for tests and short looks."""
+    heap_mib: PositiveInt | None = None
+    """Heap of a node; None = the profile's."""
+    java: str | None = None
+    """A Java home, a java binary, or 11 | 17 | 21; None = what the version needs, found on this host."""
+    limits: NodeLimits = NodeLimits()
+    network: Literal["loopback", "namespaces"] = "loopback"
+    """`namespaces` gives each node an own network namespace, so that its traffic can be counted and cut."""
+    partitioner: Literal["Murmur3Partitioner", "RandomPartitioner", "ByteOrderedPartitioner"] = (
+        "Murmur3Partitioner"
+    )
+    tokens: PositiveInt | None = None
+    """num_tokens; None = the profile's."""
+    snitch: str | None = None
+    """endpoint_snitch; None = SimpleSnitch, or GossipingPropertyFileSnitch when datacenters are given."""
+    datacenters: tuple[Datacenter, ...] = ()
+    """If given, their nodes make the cluster and `nodes` must be left out or equal their sum."""
+    commitlog_sync: Literal["periodic", "batch", "group"] = "periodic"
+    settings: dict[str, Any] = {}
+    """Any cassandra.yaml key, laid over everything else."""
+    jvm_options: tuple[str, ...] = ()
+    """Extra JVM options of every node."""
+    watch: bool = True
+    """Load the metrics agent into every node."""
+    access: CqlAccess = CqlAccess()
+
+    @model_validator(mode="after")
+    def _sum_of_datacenters(self) -> CassandraSystem:
+        total = sum(dc.nodes for dc in self.datacenters)
+        if self.datacenters and "nodes" in self.model_fields_set and self.nodes != total:
+            raise ValueError(f"nodes = {self.nodes}, but the datacenters have {total} together")
+        return self
+
+    @property
+    def size(self) -> int:
+        """Nodes of the cluster."""
+        return sum(dc.nodes for dc in self.datacenters) or self.nodes
+
+
+class HostsSystem(Model):
+    """A running CQL cluster, given by addresses; nothing is started, stopped or watched on it."""
+
+    kind: Literal["hosts"] = "hosts"
+    hosts: Annotated[tuple[str, ...], Field(min_length=1)]
+    port: Annotated[int, Field(gt=0, lt=65536)] = 9042
+    user: str | None = None
+    password_file: Path | None = None
+    tls_ca: Path | None = None
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    access: CqlAccess = CqlAccess()
+
+    @model_validator(mode="after")
+    def _pairs(self) -> HostsSystem:
+        if (self.user is None) != (self.password_file is None):
+            raise ValueError("user and password_file belong together")
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise ValueError("tls_cert and tls_key belong together")
+        if self.tls_cert is not None and self.tls_ca is None:
+            raise ValueError("tls_cert needs tls_ca")
+        return self
+
+
+System = Annotated[
+    NullSystem | EmbeddedSystem | CassandraSystem | HostsSystem, Field(discriminator="kind")
+]

@@ -1,0 +1,81 @@
+"""What every testbed is: a small protocol, and a set of capabilities it declares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+Say = Callable[[str], None]
+"""Receives a short line of progress, e.g. "node2 answers (3.1 s)"."""
+
+
+@dataclass(frozen=True)
+class WatchTarget:
+    """One node as the watcher sees it.
+
+    Attributes:
+        name: the node's name, the `source` of its samples.
+        pids: its processes; read again at every sample, since a restart changes them.
+        cgroups: controller name -> folder of its control group ("unified" on cgroup v2); empty where there is none.
+        namespace: its network namespace, if it has one.
+        agent: the metrics agent's (host, port), if loaded.
+    """
+
+    name: str
+    pids: Callable[[], Sequence[int]]
+    cgroups: Mapping[str, Path] = field(default_factory=dict)
+    namespace: str | None = None
+    agent: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Settled:
+    """How settling ended: whether the system came to rest within the limit, after how long, and what was still pending."""
+
+    quiet: bool
+    seconds: float
+    detail: str = ""
+
+
+class Testbed(Protocol):
+    """A system under test. `up` then anything, then `down`, which never raises for a system that is already gone."""
+
+    capabilities: frozenset[str]
+
+    def up(self, say: Say) -> None:
+        """Bring the system up; returns when it serves. Raises InfrastructureError, having taken down what it had started."""
+        ...
+
+    def down(self, say: Say) -> None:
+        """Take everything down that `up` started; safe to call twice."""
+        ...
+
+    def driver(self) -> dict[str, Any]:
+        """The `driver` section of the engine's plan."""
+        ...
+
+    def engine_prefix(self) -> list[str]:
+        """Words before the engine's command, e.g. `ip netns exec NAME`; usually empty."""
+        ...
+
+    def facts(self) -> dict[str, Any]:
+        """The manifest's `system` section: version, nodes, configuration, deviations, durability, limits."""
+        ...
+
+    def targets(self) -> Sequence[WatchTarget]:
+        """The nodes to watch."""
+        ...
+
+    def settle(self, limit_s: float, say: Say) -> Settled:
+        """Wait, within the limit, until pending compactions and flushes are done."""
+        ...
+
+    def dead(self) -> Sequence[tuple[str, str]]:
+        """(node, why) of each server that has died since `up` without being asked to."""
+        ...
+
+    def collect(self, into: Path) -> None:
+        """Copy each server's configuration and logs to `into/NODE/`."""
+        ...
