@@ -167,8 +167,8 @@ impl Default for Operation {
             key: Key::default(),
             fields: FieldSet::All,
             scan_length: 0,
-            values: Vec::with_capacity(4096),
-            ends: Vec::with_capacity(16),
+            values: Vec::new(),
+            ends: Vec::new(),
             timestamp_us: 0,
         }
     }

@@ -544,3 +544,48 @@ pub struct Limit {
     #[serde(default)]
     pub seconds: Option<f64>,
 }
+
+impl Plan {
+    /// Check the plan as a whole, before anything is opened.
+    pub fn check(&self) -> Result<(), PlanError> {
+        let refuse = |text: String| Err(PlanError(text));
+        if self.plan_format != PLAN_FORMAT {
+            return refuse(format!("plan_format is {}, this engine speaks {PLAN_FORMAT}", self.plan_format));
+        }
+        if self.engine.count == 0 || self.engine.index >= self.engine.count {
+            return refuse(format!("engine.index {} of engine.count {}", self.engine.index, self.engine.count));
+        }
+        if self.timeout_ms == 0 || self.attempt_timeout_ms == 0 {
+            return refuse("timeout_ms and attempt_timeout_ms must be above 0".into());
+        }
+        for (i, phase) in self.phases.iter().enumerate() {
+            phase.check().map_err(|e| PlanError(format!("phases[{i}]: {}", e.0)))?;
+        }
+        crate::generate::check(&self.workload)
+    }
+}
+
+impl Phase {
+    fn check(&self) -> Result<(), PlanError> {
+        let refuse = |text: &str| Err(PlanError(text.into()));
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if self.name.is_empty() || !self.name.chars().all(plain) {
+            return refuse("name must be letters, digits, - and _: files are called by it");
+        }
+        if self.in_flight == 0 {
+            return refuse("in_flight must be above 0");
+        }
+        if let Arrivals::Constant { rate } | Arrivals::Poisson { rate } = self.arrivals
+            && !(rate.is_finite() && rate > 0.0)
+        {
+            return refuse("arrivals.rate must be above 0");
+        }
+        if self.limit.seconds.is_some_and(|s| !(s.is_finite() && s > 0.0)) {
+            return refuse("limit.seconds must be above 0");
+        }
+        if self.kind == PhaseKind::Run && self.limit.operations.is_none() && self.limit.seconds.is_none() {
+            return refuse("limit needs operations or seconds: the phase would never end");
+        }
+        Ok(())
+    }
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
@@ -10,6 +10,8 @@ from steelyard.spec.base import Model
 
 DEFAULT_CLIENTS = 32
 DEFAULT_IN_FLIGHT = 1024
+DEFAULT_ATTEMPT_TIMEOUT_MS = 5_000
+DEFAULT_OPERATIONS = 100_000
 
 
 class Load(Model):
@@ -26,19 +28,34 @@ class Load(Model):
     arrivals: Literal["constant", "poisson"] = "constant"
     in_flight: PositiveInt | None = None
     operations: PositiveInt | None = None
+    """Operations of the run phase over all engines; 100,000 if neither these nor a duration are given."""
     duration_s: PositiveFloat | None = None
     warmup_s: float = Field(default=0, ge=0)
     engines: Annotated[int, Field(ge=1, le=64)] = 1
     retry: Literal["until-deadline", "none"] = "until-deadline"
     timeout_ms: PositiveInt = 10_000
     """An operation's deadline over all attempts."""
-    attempt_timeout_ms: PositiveInt = 5_000
+    attempt_timeout_ms: PositiveInt = DEFAULT_ATTEMPT_TIMEOUT_MS
+    """One attempt's deadline; left out, 5 s or `timeout_ms` if that is sooner."""
     pacing_quantum_us: NonNegativeInt | None = None
     realtime: bool = False
     load_clients: PositiveInt = 64
     """Clients of the load phase."""
     settle_limit_s: float = Field(default=60, ge=0)
     """Longest wait between load and run until compactions and flushes are done."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _dependent_defaults(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        data = dict(data)
+        timeout = data.get("timeout_ms")
+        if isinstance(timeout, int) and 0 < timeout < DEFAULT_ATTEMPT_TIMEOUT_MS:
+            data.setdefault("attempt_timeout_ms", timeout)
+        if data.get("operations") is None and data.get("duration_s") is None:
+            data["operations"] = DEFAULT_OPERATIONS
+        return data
 
     @model_validator(mode="after")
     def _together(self) -> Load:

@@ -3,14 +3,33 @@
 //! [`Cursor`] walks numbers in order, because an insert's rank is the count of inserts before it; everything else is a
 //! pure function and lives in [`Generator`], which threads share.
 
+mod check;
+mod content;
+mod cursor;
+#[cfg(test)]
+mod fixture;
+mod header;
+pub mod key;
+pub mod length;
+pub mod mix;
+pub mod permutation;
+pub mod random;
+pub mod request;
 pub mod values;
+pub mod ycsb;
+mod zeta;
+pub mod zipfian;
 
-use crate::operation::{FieldSet, Kind, Operation};
-use crate::plan::{PhaseKind, Plan, PlanError};
-use values::Values;
+pub use check::check;
+pub use cursor::Cursor;
+
+use crate::operation::{FieldSet, Key, Kind, Operation};
+use crate::plan::{Plan, PlanError};
+use key::Keys;
+use values::{LOADED, Values};
 
 /// What the cursor decides about one number.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Draft {
     /// Kind.
     pub kind: Kind,
@@ -20,41 +39,107 @@ pub struct Draft {
     pub rank: u64,
     /// Fields read or written (for a read-modify-write: written).
     pub fields: FieldSet,
-    /// Rows of a scan.
+    /// Fields a read-modify-write reads.
+    pub read_fields: FieldSet,
+    /// Rows of a scan; 0 for other kinds.
     pub scan_length: u32,
+    /// Belongs to the load phase.
+    pub loaded: bool,
 }
 
-/// Walks the operation numbers of one phase in increasing order.
-pub struct Cursor {}
-
-impl Cursor {
-    /// A cursor at number `first` of a phase.
-    pub fn new(plan: &Plan, phase: PhaseKind, first: u64) -> Result<Self, PlanError> {
-        let _ = (plan, phase, first);
-        todo!()
+impl Draft {
+    /// The insert of record `number` in the load phase.
+    const fn load(number: u64) -> Self {
+        Self::insert(number, number, true)
     }
-    /// The draft of `number`, which must be greater than that of the call before.
-    pub fn at(&mut self, number: u64) -> Draft {
-        let _ = number;
-        todo!()
+
+    const fn insert(number: u64, rank: u64, loaded: bool) -> Self {
+        let (fields, read_fields) = (FieldSet::All, FieldSet::All);
+        Self {
+            kind: Kind::Insert,
+            number,
+            rank,
+            fields,
+            read_fields,
+            scan_length: 0,
+            loaded,
+        }
+    }
+
+    /// The number that the values of this write carry: [`LOADED`] marks the load phase.
+    pub const fn write_number(&self) -> u64 {
+        if self.loaded {
+            self.number | LOADED
+        } else {
+            self.number
+        }
     }
 }
 
 /// The pure part: keys and values.
+#[derive(Debug, Clone)]
 pub struct Generator {
     /// How values are written and judged.
     pub values: Values,
+    keys: Keys,
+    /// Fields of a record.
+    fields: u16,
 }
 
 impl Generator {
-    /// From a checked plan.
+    /// From a plan.
+    ///
+    /// # Errors
+    /// As [`check`].
     pub fn new(plan: &Plan) -> Result<Self, PlanError> {
-        let _ = plan;
-        todo!()
+        let workload = &plan.workload;
+        check(workload)?;
+        Ok(Self {
+            values: Values::new(plan.seed, &workload.fields, workload.values),
+            keys: Keys::new(&workload.key),
+            fields: workload.fields.count as u16,
+        })
     }
-    /// Fill `op` from `draft`: key always, values if the kind writes (update, insert, read-modify-write).
+
+    /// Fill `op` from `draft`: key always, values if the kind writes (update, insert, read-modify-write). The time stamp is
+    /// left as it is.
     pub fn fill(&self, draft: &Draft, op: &mut Operation) {
-        let _ = (draft, op);
-        todo!()
+        op.kind = draft.kind;
+        op.number = draft.number;
+        op.rank = draft.rank;
+        op.fields = draft.fields;
+        op.scan_length = draft.scan_length;
+        self.keys.write(draft.rank, &mut op.key);
+        op.values.clear();
+        op.ends.clear();
+        if matches!(
+            draft.kind,
+            Kind::Update | Kind::Insert | Kind::ReadModifyWrite
+        ) {
+            self.write(draft, op);
+        }
+    }
+
+    /// The key of `rank`.
+    pub fn key(&self, rank: u64) -> Key {
+        let mut key = Key::default();
+        self.keys.write(rank, &mut key);
+        key
+    }
+
+    fn write(&self, draft: &Draft, op: &mut Operation) {
+        let row = self.values.row(op.key.as_bytes());
+        let number = draft.write_number();
+        let fields = match draft.fields {
+            FieldSet::All => 0..self.fields,
+            FieldSet::One(field) => field..field + 1,
+        };
+        for field in fields {
+            row.write(field, number, &mut op.values);
+            op.ends.push(op.values.len() as u32);
+        }
     }
 }
+
+#[cfg(test)]
+mod tests;

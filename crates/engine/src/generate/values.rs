@@ -1,4 +1,14 @@
 //! Field values: written so that they can be judged when they are read.
+//!
+//! A checked value is a [`Header`] and content derived from seed, key, field and write number, its length included; it is
+//! printable ASCII, hence valid text in every database. Shorter values than a header cannot be judged: where the least
+//! field length is below 20 bytes no value carries a header and [`Values::verifiable`] is false, as for YCSB's values.
+
+use super::content::{Content, mask, write_ycsb};
+use super::header::{HEADER_LEN, Header, IDENTITY_BITS};
+use super::length::Lengths;
+use super::random::{Draw, GOLDEN, SALT, STEP, Source, Stream, fold, mix64};
+use crate::plan::{Fields, ValueKind};
 
 /// Verdict on one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,17 +29,172 @@ pub const LOADED: u64 = 1 << 63;
 
 /// Writes and judges values.
 #[derive(Debug, Clone)]
-pub struct Values {}
+pub struct Values {
+    /// The seed, mixed.
+    seed: u64,
+    lengths: Lengths,
+    mask: u64,
+    kind: ValueKind,
+    /// Values carry headers.
+    headed: bool,
+}
 
 impl Values {
-    /// Judge a value of `key`'s field `field`.
-    pub fn check(&self, key: &[u8], field: u16, value: &[u8]) -> Check {
-        let _ = (key, field, value);
-        todo!()
+    /// Values of a checked plan.
+    pub fn new(seed: u64, fields: &Fields, kind: ValueKind) -> Self {
+        let lengths = Lengths::new(fields.length);
+        Self {
+            seed: Source::new(seed, Stream::Value).draw(0).next_u64(),
+            lengths,
+            mask: mask(fields.bits_per_byte),
+            kind,
+            headed: kind == ValueKind::Checked && lengths.min() as usize >= HEADER_LEN,
+        }
     }
+
+    /// Whether values can be judged: they are checked ones, and none is shorter than 20 bytes.
+    pub const fn verifiable(&self) -> bool {
+        self.headed
+    }
+
+    /// Judge a value of `key`'s field `field`. `Good` with number 0 where values are not [`Values::verifiable`].
+    pub fn check(&self, key: &[u8], field: u16, value: &[u8]) -> Check {
+        self.row(key).check(field, value)
+    }
+
     /// Append the value that operation `number` writes.
     pub fn write(&self, key: &[u8], field: u16, number: u64, out: &mut Vec<u8>) {
-        let _ = (key, field, number, out);
-        todo!()
+        self.row(key).write(field, number, out);
+    }
+
+    /// The row of `key`: hashes the key once for all of its fields.
+    #[inline]
+    pub fn row(&self, key: &[u8]) -> Row<'_> {
+        Row {
+            values: self,
+            hash: hash(self.seed, key),
+        }
+    }
+
+    /// Length in bytes of the value whose content starts from `base`.
+    #[inline]
+    fn length(&self, base: u64) -> usize {
+        let length = self.lengths.constant();
+        length.unwrap_or_else(|| self.lengths.draw(&mut Draw::from_bits(mix64(base)))) as usize
     }
 }
+
+/// Writes and judges the values of one row.
+#[derive(Debug, Clone, Copy)]
+pub struct Row<'a> {
+    values: &'a Values,
+    hash: u64,
+}
+
+impl Row<'_> {
+    /// As [`Values::write`].
+    #[inline]
+    pub fn write(&self, field: u16, number: u64, out: &mut Vec<u8>) {
+        let cell = self.cell(field);
+        let base = content_base(cell, number);
+        let length = self.values.length(base);
+        let start = out.len();
+        out.resize(start + length, 0);
+        let value = &mut out[start..];
+        if self.values.kind == ValueKind::Ycsb {
+            return write_ycsb(&mut Draw::from_bits(base), value);
+        }
+        let mut content = value;
+        if self.values.headed {
+            let (header, rest) = content.split_at_mut(HEADER_LEN);
+            header.copy_from_slice(
+                &Header {
+                    number,
+                    identity: identity(cell),
+                }
+                .encode(length),
+            );
+            content = rest;
+        }
+        Content::new(base, self.values.mask).write(content);
+    }
+
+    /// As [`Values::check`].
+    #[inline]
+    pub fn check(&self, field: u16, value: &[u8]) -> Check {
+        if !self.values.headed {
+            return Check::Good { number: 0 };
+        }
+        let Some(Header {
+            number,
+            identity: found,
+        }) = Header::decode(value)
+        else {
+            return Check::Corrupt;
+        };
+        let cell = self.cell(field);
+        if found != identity(cell) {
+            return Check::Foreign;
+        }
+        let base = content_base(cell, number);
+        let content = Content::new(base, self.values.mask);
+        if self.values.length(base) == value.len() && content.matches(&value[HEADER_LEN..]) {
+            Check::Good { number }
+        } else {
+            Check::Corrupt
+        }
+    }
+
+    /// Hash of (seed, key, field).
+    #[inline]
+    fn cell(&self, field: u16) -> u64 {
+        fold(
+            self.hash ^ (u64::from(field) + 1).wrapping_mul(GOLDEN),
+            STEP,
+        )
+    }
+}
+
+/// The bits of a cell's hash that stand in its header.
+#[inline]
+const fn identity(cell: u64) -> u64 {
+    cell >> (64 - IDENTITY_BITS)
+}
+
+/// Where the content of a cell's write starts.
+#[inline]
+const fn content_base(cell: u64, number: u64) -> u64 {
+    fold(cell ^ SALT, number ^ GOLDEN)
+}
+
+/// Seeded hash of a key: 16 bytes per multiplication (the way of wyhash).
+#[inline]
+fn hash(seed: u64, key: &[u8]) -> u64 {
+    let mut hash = seed ^ (key.len() as u64).wrapping_mul(GOLDEN);
+    let mut rest = key;
+    while rest.len() > 16 {
+        hash = absorb(hash, &rest[..8], &rest[8..16]);
+        rest = &rest[16..];
+    }
+    let end = &key[key.len().saturating_sub(16)..];
+    if let Some(tail) = end.first_chunk::<16>() {
+        return absorb(hash, &tail[..8], &tail[8..]);
+    }
+    let mut padded = [0; 16];
+    padded[..end.len()].copy_from_slice(end);
+    absorb(hash, &padded[..8], &padded[8..])
+}
+
+/// Two more words of eight bytes.
+#[inline]
+fn absorb(hash: u64, a: &[u8], b: &[u8]) -> u64 {
+    let word = |bytes: &[u8]| {
+        bytes
+            .first_chunk()
+            .map_or(0, |chunk| u64::from_le_bytes(*chunk))
+    };
+    fold(word(a) ^ STEP, word(b) ^ hash)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+"""What watching costs: the CPU of the sampler and of the watched servers, with watching off and on in turns.
+
+    PYTHONPATH=python python benches/watching.py [--seconds 20] [--rounds 3] PID:HOST:PORT ...
+
+Each node is a running server's process id and its agent's address. Prints shares of one core; at most 3 % is
+allowed for three nodes, lab and servers together. The servers should be idle otherwise: what they use on
+their own account is taken off by the rounds without watching, and its spread is the uncertainty.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import time
+from dataclasses import dataclass
+
+from steelyard.testbed.base import WatchTarget
+from steelyard.testbed.watch import Sampler, ask
+
+
+@dataclass(frozen=True)
+class Round:
+    """Shares of one core during one round."""
+
+    servers: float
+    lab: float
+    sampler: float
+    agents: float
+
+
+def process_cpu_s(pid: int) -> float:
+    """CPU seconds of a process so far, from its own clock (nanoseconds, not ticks)."""
+    return time.clock_gettime((~pid << 3) | 2)
+
+
+def agents_cpu_s(targets: list[WatchTarget]) -> float:
+    """CPU seconds that the agents say they have used."""
+    answers = [ask(target.agent, "metrics")["metrics"] for target in targets if target.agent]
+    return float(sum(answer["server_agent_cpu_seconds_total"] for answer in answers))
+
+
+def measure(targets: list[WatchTarget], seconds: float, *, watched: bool) -> Round:
+    """One round of `seconds`, watched or not."""
+    pids = [pid for target in targets for pid in target.pids()]
+    sampler = Sampler(targets, dict, os.getpid())
+    agents = agents_cpu_s(targets)
+    servers, lab, began = sum(map(process_cpu_s, pids)), process_cpu_s(os.getpid()), time.monotonic()
+    if watched:
+        sampler.start()
+    time.sleep(seconds)
+    sampler.stop()
+    elapsed = time.monotonic() - began
+    servers, lab = sum(map(process_cpu_s, pids)) - servers, process_cpu_s(os.getpid()) - lab
+    agents = agents_cpu_s(targets) - agents
+    if watched:
+        print(f"  {sampler.frame().height / elapsed:.0f} values a second; missing: {sampler.missing}")
+    return Round(servers / elapsed, lab / elapsed, sampler.cost()["cpu_seconds"] / elapsed, agents / elapsed)
+
+
+def main() -> None:
+    """Alternate rounds without and with watching, then print the means and their spread."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("nodes", nargs="+", metavar="PID:HOST:PORT")
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--rounds", type=int, default=3)
+    given = parser.parse_args()
+    targets = [target(word) for word in given.nodes]
+    measure(targets, 5.0, watched=True)  # warm: the agents' code gets compiled
+    rounds: dict[bool, list[Round]] = {False: [], True: []}
+    for number in range(2 * given.rounds):
+        watched = number % 2 == 1
+        rounds[watched].append(measure(targets, given.seconds, watched=watched))
+        print(f"watched={watched}: {rounds[watched][-1]}")
+    for name in ("servers", "lab", "sampler", "agents"):
+        off, on = ([getattr(one, name) for one in rounds[watched]] for watched in (False, True))
+        spread = statistics.stdev(off) + statistics.stdev(on) if given.rounds > 1 else float("nan")
+        difference = statistics.mean(on) - statistics.mean(off)
+        print(
+            f"{name:8} off {statistics.mean(off):7.3%} on {statistics.mean(on):7.3%}"
+            f" watching {difference:+7.3%} of a core (spread {spread:.3%})"
+        )
+
+
+def target(word: str) -> WatchTarget:
+    """`PID:HOST:PORT` as a node."""
+    pid, host, port = word.split(":")
+    return WatchTarget(name=f"node-{pid}", pids=lambda: [int(pid)], agent=(host, int(port)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+//! Commands on standard input, one JSON object a line; each is acknowledged in the event stream.
+
+use crate::events::Events;
+use serde::Deserialize;
+use serde_json::json;
+use std::io::BufRead;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+/// A command with its identifier.
+#[derive(Debug, Deserialize)]
+pub struct Command {
+    /// Chosen by the sender, repeated in the acknowledgement.
+    #[serde(default)]
+    pub id: u64,
+    /// What to do.
+    #[serde(flatten)]
+    pub order: Order,
+}
+
+/// What to do.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "cmd", rename_all = "snake_case")]
+pub enum Order {
+    /// Start a phase.
+    Phase {
+        /// Its name.
+        name: String,
+        /// When, CLOCK_MONOTONIC ns; now if left out.
+        at_ns: Option<u64>,
+        /// Its first operation number.
+        first: Option<u64>,
+    },
+    /// Change the target rate.
+    Rate {
+        /// Operations per second over all engines.
+        rate: f64,
+        /// From when on, CLOCK_MONOTONIC ns; now if left out.
+        at_ns: Option<u64>,
+    },
+    /// Put a mark into the event stream.
+    Mark {
+        /// Its text.
+        label: String,
+    },
+    /// End the phase gracefully, then the process.
+    Stop,
+    /// No further phase follows.
+    Finish,
+}
+
+impl Order {
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Phase { .. } => "phase",
+            Self::Rate { .. } => "rate",
+            Self::Mark { .. } => "mark",
+            Self::Stop => "stop",
+            Self::Finish => "finish",
+        }
+    }
+}
+
+impl Command {
+    /// Say in the event stream that it was carried out, or why not.
+    pub fn acknowledge(&self, events: &Events, result: Result<(), String>) {
+        let (ok, error) = (result.is_ok(), result.err());
+        events.emit("ack", json!({"id": self.id, "cmd": self.order.name(), "ok": ok, "error": error}));
+    }
+}
+
+/// Commands from standard input; its end is a `stop`.
+pub fn listen(events: Events) -> UnboundedReceiver<Command> {
+    let (sender, receiver) = unbounded_channel();
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines() {
+            let Ok(line) = line else { break };
+            if line.trim().is_empty() {
+                continue;
+            }
+            match serde_json::from_str::<Command>(&line) {
+                Ok(command) => {
+                    if sender.send(command).is_err() {
+                        return;
+                    }
+                }
+                Err(error) => {
+                    events.emit("ack", json!({"id": null, "cmd": null, "ok": false, "error": error.to_string()}));
+                }
+            }
+        }
+        let _ = sender.send(Command { id: 0, order: Order::Stop });
+    });
+    receiver
+}

@@ -1,0 +1,162 @@
+//! A session with the cluster: contact points, credentials, TLS, connections, and who coordinates.
+
+use super::options;
+use crate::driver::OpenError;
+use crate::plan::CqlPlan;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ClientConfig, RootCertStore};
+use scylla::client::PoolSize;
+use scylla::client::execution_profile::ExecutionProfile;
+use scylla::client::session::Session;
+use scylla::client::session_builder::SessionBuilder;
+use scylla::errors::{
+    ConnectionError, ConnectionPoolError, ConnectionSetupRequestErrorKind, DbError, MetadataError,
+    NewSessionError,
+};
+use scylla::policies::load_balancing::{DefaultPolicy, LoadBalancingPolicy};
+use scylla::policies::retry::FallthroughRetryPolicy;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// An idle connection is asked for a sign of life this often, so that a frozen node is noticed ...
+pub(super) const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(2);
+/// ... and given up after this long without one. Requests then move to other nodes.
+pub(super) const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long the nodes may take to agree about the schema.
+pub(super) const SCHEMA_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Connect; one contact point that answers is enough.
+pub(super) async fn session(options: &CqlPlan, keyspace: &str) -> Result<Session, OpenError> {
+    let connections = NonZeroUsize::new(options.connections as usize).ok_or_else(|| {
+        OpenError::Option("driver.connections: at least one to each node is needed".into())
+    })?;
+    let mut builder = SessionBuilder::new()
+        .known_nodes(options::contact_points(options)?)
+        .pool_size(PoolSize::PerHost(connections))
+        .keepalive_interval(KEEPALIVE_INTERVAL)
+        .keepalive_timeout(KEEPALIVE_TIMEOUT)
+        .schema_agreement_timeout(SCHEMA_TIMEOUT)
+        .keyspaces_to_fetch([keyspace])
+        .fetch_full_schema_metadata(false)
+        .default_execution_profile_handle(profile(policy(options, false)).into_handle())
+        .tls_context(tls(options)?);
+    if let Some((user, password)) = credentials(options)? {
+        builder = builder.user(user, password);
+    }
+    builder.build().await.map_err(refused)
+}
+
+/// Who coordinates: a replica of the key, or any node; with a local datacenter only nodes of it.
+pub(super) fn policy(options: &CqlPlan, token_aware: bool) -> Arc<dyn LoadBalancingPolicy> {
+    let builder = DefaultPolicy::builder().token_aware(token_aware);
+    match &options.local_datacenter {
+        Some(name) => builder.prefer_datacenter(name.clone()),
+        None => builder.prefer_no_datacenter(),
+    }
+    .permit_dc_failover(false)
+    .build()
+}
+
+/// One request, one attempt: retries, deadlines and the one timer of an attempt are the engine's.
+pub(super) fn profile(policy: Arc<dyn LoadBalancingPolicy>) -> ExecutionProfile {
+    ExecutionProfile::builder()
+        .load_balancing_policy(policy)
+        .retry_policy(Arc::new(FallthroughRetryPolicy::new()))
+        .speculative_execution_policy(None)
+        .request_timeout(None)
+        .build()
+}
+
+fn credentials(options: &CqlPlan) -> Result<Option<(String, String)>, OpenError> {
+    match (&options.user, &options.password_file) {
+        (None, None) => Ok(None),
+        (Some(user), Some(file)) => {
+            let text = fs::read_to_string(file).map_err(|error| unreadable("password_file", file, &error))?;
+            let password = text.lines().next().unwrap_or_default();
+            Ok(Some((user.clone(), password.to_owned())))
+        }
+        (Some(_), None) => Err(OpenError::Option(
+            "driver.user: a password_file is needed too".into(),
+        )),
+        (None, Some(_)) => Err(OpenError::Option(
+            "driver.password_file: a user is needed too".into(),
+        )),
+    }
+}
+
+fn tls(options: &CqlPlan) -> Result<Option<Arc<ClientConfig>>, OpenError> {
+    let Some(ca) = &options.tls_ca else {
+        if options.tls_cert.is_some() || options.tls_key.is_some() {
+            return Err(OpenError::Option(
+                "driver.tls_ca: needed where tls_cert or tls_key is given".into(),
+            ));
+        }
+        return Ok(None);
+    };
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates("tls_ca", ca)? {
+        roots
+            .add(certificate)
+            .map_err(|error| unreadable("tls_ca", ca, &error))?;
+    }
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| OpenError::Option(format!("TLS: {error}")))?
+        .with_root_certificates(roots);
+    let config = match (&options.tls_cert, &options.tls_key) {
+        (None, None) => builder.with_no_client_auth(),
+        (Some(cert), Some(key)) => {
+            let secret = PrivateKeyDer::from_pem_file(key)
+                .map_err(|error| unreadable("tls_key", key, &error))?;
+            builder
+                .with_client_auth_cert(certificates("tls_cert", cert)?, secret)
+                .map_err(|error| unreadable("tls_cert", cert, &error))?
+        }
+        _ => {
+            return Err(OpenError::Option(
+                "driver.tls_cert and driver.tls_key: give both or none".into(),
+            ));
+        }
+    };
+    Ok(Some(Arc::new(config)))
+}
+
+fn certificates(place: &str, file: &Path) -> Result<Vec<CertificateDer<'static>>, OpenError> {
+    let found: Vec<_> = CertificateDer::pem_file_iter(file)
+        .and_then(Iterator::collect)
+        .map_err(|error| unreadable(place, file, &error))?;
+    if found.is_empty() {
+        return Err(unreadable(place, file, &"no certificate in it"));
+    }
+    Ok(found)
+}
+
+fn unreadable(place: &str, file: &Path, error: &dyn std::fmt::Display) -> OpenError {
+    OpenError::Option(format!("driver.{place}: {}: {error}", file.display()))
+}
+
+/// Wrong credentials are the user's to mend, everything else is the cluster's.
+fn refused(error: NewSessionError) -> OpenError {
+    if let NewSessionError::MetadataError(MetadataError::ConnectionPoolError(
+        ConnectionPoolError::Broken {
+            last_connection_error: ConnectionError::ConnectionSetupRequestError(setup),
+        },
+    )) = &error
+        && matches!(
+            setup.get_error(),
+            ConnectionSetupRequestErrorKind::MissingAuthentication
+                | ConnectionSetupRequestErrorKind::DbError(DbError::AuthenticationError, _)
+        )
+    {
+        return OpenError::Option(format!(
+            "driver.user, driver.password_file: {}",
+            setup.get_error()
+        ));
+    }
+    OpenError::Reach(error.to_string())
+}

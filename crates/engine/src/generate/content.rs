@@ -1,0 +1,134 @@
+//! The bytes of values: printable ASCII, either derived from 64 bits so that they can be derived again, or as YCSB's.
+
+use super::header::SPACES;
+use super::random::{Draw, SALT, STEP, fold};
+
+/// Derived content: eight printable bytes from each step of wyrand's counter.
+#[derive(Debug, Clone, Copy)]
+pub struct Content {
+    base: u64,
+    mask: u64,
+}
+
+/// The mask that leaves `bits` random bits (1 ..= 6) in each byte.
+pub const fn mask(bits: u32) -> u64 {
+    0x0101_0101_0101_0101 * ((1 << bits) - 1)
+}
+
+impl Content {
+    /// The content that `base` stands for, its words cut by a [`mask`].
+    pub const fn new(base: u64, mask: u64) -> Self {
+        Self { base, mask }
+    }
+
+    /// Fill `out`.
+    #[inline]
+    pub fn write(self, out: &mut [u8]) {
+        let mut words = self.words();
+        let (chunks, rest) = out.as_chunks_mut::<8>();
+        for (chunk, word) in chunks.iter_mut().zip(&mut words) {
+            *chunk = word;
+        }
+        let last = words.next().unwrap_or_default();
+        rest.copy_from_slice(&last[..rest.len()]);
+    }
+
+    /// Whether `bytes` are what [`Content::write`] writes.
+    #[inline]
+    pub fn matches(self, bytes: &[u8]) -> bool {
+        let mut words = self.words();
+        let (chunks, rest) = bytes.as_chunks::<8>();
+        let mut difference = 0;
+        for (chunk, word) in chunks.iter().zip(&mut words) {
+            difference |= u64::from_le_bytes(*chunk) ^ u64::from_le_bytes(word);
+        }
+        let last = words.next().unwrap_or_default();
+        difference == 0 && rest == &last[..rest.len()]
+    }
+
+    #[inline]
+    fn words(self) -> impl Iterator<Item = [u8; 8]> {
+        let mut counter = self.base;
+        std::iter::repeat_with(move || {
+            counter = counter.wrapping_add(STEP);
+            ((fold(counter, counter ^ SALT) & self.mask) + SPACES).to_le_bytes()
+        })
+    }
+}
+
+/// Fill `out` as YCSB's `RandomByteIterator` does: six bytes from 32 bits, cut by 31, 63, 95, 31, 63, 95.
+#[inline]
+pub fn write_ycsb(draw: &mut Draw, out: &mut [u8]) {
+    for twelve in out.chunks_mut(12) {
+        let bits = draw.next_u64();
+        let (first, second) = twelve.split_at_mut(twelve.len().min(6));
+        first.copy_from_slice(&ycsb_bytes(bits as u32)[..first.len()]);
+        second.copy_from_slice(&ycsb_bytes((bits >> 32) as u32)[..second.len()]);
+    }
+}
+
+/// Six printable bytes of 32 bits, as YCSB's; neighbours share bits where a mask is wider than the step.
+#[inline]
+const fn ycsb_bytes(bits: u32) -> [u8; 6] {
+    [
+        b' ' + (bits & 31) as u8,
+        b' ' + (bits >> 5 & 63) as u8,
+        b' ' + (bits >> 10 & 95) as u8,
+        b' ' + (bits >> 15 & 31) as u8,
+        b' ' + (bits >> 20 & 63) as u8,
+        b' ' + (bits >> 25 & 95) as u8,
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::random::Stream;
+    use super::*;
+
+    #[test]
+    fn content_is_derived_again_at_every_length() {
+        for length in 0..70 {
+            let mut bytes = vec![0; length];
+            Content::new(99, mask(6)).write(&mut bytes);
+            assert!(Content::new(99, mask(6)).matches(&bytes));
+            for at in 0..length {
+                bytes[at] ^= 1;
+                assert!(
+                    !Content::new(99, mask(6)).matches(&bytes),
+                    "length {length} byte {at}"
+                );
+                bytes[at] ^= 1;
+            }
+        }
+    }
+
+    #[test]
+    fn bits_per_byte_limit_the_alphabet() {
+        for bits in 1..=6 {
+            let mut bytes = vec![0; 10_000];
+            Content::new(7, mask(bits)).write(&mut bytes);
+            let distinct: std::collections::HashSet<u8> = bytes.iter().copied().collect();
+            assert_eq!(distinct.len(), 1 << bits);
+            assert!(
+                bytes
+                    .iter()
+                    .all(|&byte| (0x20..0x20 + (1 << bits)).contains(&byte))
+            );
+        }
+    }
+
+    #[test]
+    fn ycsb_bytes_lie_under_their_masks() {
+        assert_eq!(&ycsb_bytes(0), b"      ");
+        assert_eq!(
+            ycsb_bytes(u32::MAX),
+            [31, 63, 95, 31, 63, 95].map(|mask| b' ' + mask)
+        );
+        let mut bytes = [0; 100];
+        write_ycsb(&mut Draw::new(1, Stream::Value, 1), &mut bytes);
+        for (at, byte) in bytes.into_iter().enumerate() {
+            let mask = [31, 63, 95, 31, 63, 95][at % 6];
+            assert_eq!((byte - b' ') & !mask, 0);
+        }
+    }
+}

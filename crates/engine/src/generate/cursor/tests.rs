@@ -1,0 +1,167 @@
+use super::super::fixture::plan;
+use super::*;
+use serde_json::{Value, json};
+
+fn run(change: &Value, first: u64) -> Cursor {
+    Cursor::new(&plan(7, change), PhaseKind::Run, first).unwrap()
+}
+
+fn drafts(change: &Value, numbers: impl Iterator<Item = u64>) -> Vec<Draft> {
+    let mut cursor = run(change, 0);
+    numbers.map(|number| cursor.at(number)).collect()
+}
+
+fn busy() -> Value {
+    json!({
+        "mix": {"read": 3.0, "update": 2.0, "insert": 2.0, "scan": 1.0, "delete": 1.0, "read_modify_write": 1.0},
+        "read_all_fields": false,
+        "insert_lag": 16,
+    })
+}
+
+#[test]
+fn two_engines_make_the_run_of_one() {
+    let laws = [
+        "uniform",
+        "zipfian",
+        "latest",
+        "hotspot",
+        "sequential",
+        "exponential",
+    ];
+    for (law, compat) in laws
+        .iter()
+        .flat_map(|law| [(law, Value::Null), (law, json!("ycsb"))])
+    {
+        let mut change = busy();
+        change["request"] = json!({"kind": law, "compat": compat});
+        let one = drafts(&change, 0..2000);
+        let even = drafts(&change, (0..2000).step_by(2));
+        let odd = drafts(&change, (1..2000).step_by(2));
+        let both: Vec<Draft> = even
+            .into_iter()
+            .zip(odd)
+            .flat_map(<[Draft; 2]>::from)
+            .collect();
+        assert_eq!(one, both, "{law}");
+    }
+}
+
+#[test]
+fn a_cursor_that_starts_late_agrees() {
+    let all = drafts(&busy(), 0..1000);
+    for first in [0, 1, 15, 16, 17, 500, 999] {
+        assert_eq!(run(&busy(), first).at(first), all[first as usize]);
+    }
+}
+
+#[test]
+fn inserts_follow_each_other() {
+    let inserts = drafts(&busy(), 0..2000)
+        .into_iter()
+        .filter(|draft| draft.kind == Kind::Insert);
+    for (count, draft) in inserts.enumerate() {
+        assert_eq!(draft.rank, 1000 + count as u64);
+        assert_eq!((draft.fields, draft.loaded), (FieldSet::All, false));
+    }
+}
+
+/// Against the plain definition: the newest record of `latest` is the last of the inserts numbered <= n - W.
+#[test]
+fn what_is_readable_lags() {
+    for lag in [0, 1, 16, 5000] {
+        let mut change = busy();
+        change["insert_lag"] = json!(lag);
+        change["request"] = json!({"kind": "latest", "theta": 50.0});
+        let all = drafts(&change, 0..2000);
+        for draft in all.iter().filter(|draft| draft.kind != Kind::Insert) {
+            let old = |insert: &&Draft| {
+                insert.kind == Kind::Insert && insert.number + lag <= draft.number
+            };
+            let readable = 1000 + all.iter().filter(old).count() as u64;
+            assert_eq!(
+                draft.rank,
+                readable - 1,
+                "lag {lag}, number {}",
+                draft.number
+            );
+        }
+    }
+}
+
+#[test]
+fn fields_are_as_the_plan_says() {
+    let each =
+        |change: &Value, check: &dyn Fn(&Draft)| drafts(change, 0..1000).iter().for_each(check);
+    let mut change = busy();
+    each(&change, &|draft| match draft.kind {
+        Kind::Read | Kind::Scan => assert_eq!(draft.fields, draft.read_fields),
+        Kind::Insert | Kind::Delete => assert_eq!(draft.fields, FieldSet::All),
+        Kind::Update | Kind::ReadModifyWrite => {
+            assert!(matches!(draft.fields, FieldSet::One(field) if field < 10));
+            assert!(matches!(draft.read_fields, FieldSet::One(field) if field < 10));
+        }
+    });
+    change["read_all_fields"] = json!(true);
+    change["write_all_fields"] = json!(true);
+    each(&change, &|draft| assert_eq!(draft.fields, FieldSet::All));
+}
+
+#[test]
+fn every_field_gets_its_turn() {
+    let change = json!({"mix": {"update": 1.0}});
+    let mut seen = [0u32; 10];
+    for draft in drafts(&change, 0..10_000) {
+        let FieldSet::One(field) = draft.fields else {
+            panic!("{draft:?}")
+        };
+        seen[usize::from(field)] += 1;
+    }
+    assert!(
+        seen.iter().all(|&count| (880..1120).contains(&count)),
+        "{seen:?}"
+    );
+}
+
+#[test]
+fn scans_have_lengths() {
+    let scans = drafts(&json!({"mix": {"scan": 1.0}}), 0..1000);
+    assert!(
+        scans
+            .iter()
+            .all(|draft| (1..=100).contains(&draft.scan_length))
+    );
+    assert!(
+        drafts(&json!({}), 0..100)
+            .iter()
+            .all(|draft| draft.scan_length == 0)
+    );
+}
+
+#[test]
+fn the_load_inserts_every_rank_once() {
+    let mut cursor = Cursor::new(&plan(7, &busy()), PhaseKind::Load, 3).unwrap();
+    for number in [3, 5, 999] {
+        let draft = cursor.at(number);
+        assert_eq!(
+            (draft.kind, draft.rank, draft.number),
+            (Kind::Insert, number, number)
+        );
+        assert!(draft.loaded);
+    }
+}
+
+#[test]
+fn another_seed_is_another_run() {
+    let mut other = Cursor::new(&plan(8, &busy()), PhaseKind::Run, 0).unwrap();
+    let others: Vec<Draft> = (0..100).map(|number| other.at(number)).collect();
+    assert_ne!(others, drafts(&busy(), 0..100));
+}
+
+#[test]
+fn new_keys_are_expected_as_ycsb_does() {
+    let mut plan = plan(7, &json!({"mix": {"read": 0.95, "insert": 0.05}}));
+    assert_eq!(expected_new_keys(&plan), 100);
+    plan.phases[1].limit.operations = None;
+    assert_eq!(expected_new_keys(&plan), 0);
+}

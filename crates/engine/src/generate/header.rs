@@ -1,0 +1,123 @@
+//! A checked value's first 20 bytes, which say who wrote it: 11 characters of write number, 5 of identity, 4 of checksum.
+//!
+//! A character is a space plus 6 bits, so a header is printable ASCII (0x20 ..= 0x5f) as the content is.
+
+use super::random::{SALT, STEP, fold};
+
+/// Bytes of a header.
+pub const HEADER_LEN: usize = 20;
+/// Bits of an identity.
+pub const IDENTITY_BITS: u32 = 30;
+/// Eight spaces.
+pub const SPACES: u64 = 0x2020_2020_2020_2020;
+
+const WORD_BITS: u32 = 48;
+const WORD_MASK: u64 = (1 << WORD_BITS) - 1;
+/// Bits of the write number in the second word, and the two unused bits above them.
+const NUMBER_HIGH_BITS: u32 = 16;
+const IDENTITY_SHIFT: u32 = 18;
+const STRAY_BITS: u64 = 0xc0c0_c0c0_c0c0_c0c0;
+
+/// What a header says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// Number of the write.
+    pub number: u64,
+    /// Hash of seed, key and field, [`IDENTITY_BITS`] wide.
+    pub identity: u64,
+}
+
+impl Header {
+    /// The header's bytes in a value of `length` bytes.
+    #[inline]
+    pub fn encode(self, length: usize) -> [u8; HEADER_LEN] {
+        let high = self.number >> WORD_BITS | self.identity << IDENTITY_SHIFT;
+        let mut bytes = [0; HEADER_LEN];
+        bytes[..8].copy_from_slice(&to_text(self.number & WORD_MASK).to_le_bytes());
+        bytes[8..16].copy_from_slice(&to_text(high).to_le_bytes());
+        bytes[16..].copy_from_slice(&to_text(self.checksum(length)).to_le_bytes()[..4]);
+        bytes
+    }
+
+    /// The header of `value`, if it is sound: printable, and its checksum fits it and the value's length.
+    #[inline]
+    pub fn decode(value: &[u8]) -> Option<Self> {
+        let low = from_text(u64::from_le_bytes(*value.first_chunk()?))?;
+        let high = from_text(u64::from_le_bytes(*value.get(8..)?.first_chunk()?))?;
+        let checksum: &[u8; 4] = value.get(16..)?.first_chunk()?;
+        let checksum = u64::from(u32::from_le_bytes(*checksum)) | SPACES << 32;
+        let identity = high >> IDENTITY_SHIFT;
+        let header = Self {
+            number: low | high << WORD_BITS,
+            identity,
+        };
+        let unused = high >> NUMBER_HIGH_BITS & 3;
+        let sound = unused == 0 && from_text(checksum)? == header.checksum(value.len());
+        sound.then_some(header)
+    }
+
+    /// 24 bits over number, identity and the value's length; no seed, so that foreign headers are seen to be sound.
+    #[inline]
+    fn checksum(self, length: usize) -> u64 {
+        let rest = (self.identity << 32 | length as u64) ^ SALT;
+        fold(fold(self.number ^ STEP, rest), SALT) >> 40
+    }
+}
+
+/// 48 bits as eight characters, six bits each, least significant first.
+#[inline]
+const fn to_text(x: u64) -> u64 {
+    let x = x & 0x0000_0000_00ff_ffff | (x & 0x0000_ffff_ff00_0000) << 8;
+    let x = x & 0x0000_0fff_0000_0fff | (x & 0x00ff_f000_00ff_f000) << 4;
+    let x = x & 0x003f_003f_003f_003f | (x & 0x0fc0_0fc0_0fc0_0fc0) << 2;
+    x + SPACES
+}
+
+/// The inverse of [`to_text`]; nothing if a byte is none of its characters.
+#[inline]
+const fn from_text(text: u64) -> Option<u64> {
+    let x = text.wrapping_sub(SPACES);
+    if x & STRAY_BITS != 0 {
+        return None;
+    }
+    let x = x & 0x003f_003f_003f_003f | (x & 0x3f00_3f00_3f00_3f00) >> 2;
+    let x = x & 0x0000_0fff_0000_0fff | (x & 0x0fff_0000_0fff_0000) >> 4;
+    Some(x & 0x0000_0000_00ff_ffff | (x & 0x00ff_ffff_0000_0000) >> 8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #[test]
+        fn what_is_encoded_is_decoded(number: u64, identity in 0u64..1 << IDENTITY_BITS, more in 0usize..200) {
+            let header = Header { number, identity };
+            let mut value = header.encode(HEADER_LEN + more).to_vec();
+            prop_assert!(value.iter().all(|byte| (0x20..0x60).contains(byte)));
+            value.resize(HEADER_LEN + more, b' ');
+            prop_assert_eq!(Header::decode(&value), Some(header));
+            value.push(b' ');
+            prop_assert_eq!(Header::decode(&value), None);
+        }
+
+        #[test]
+        fn no_bit_may_flip(number: u64, identity in 0u64..1 << IDENTITY_BITS, bit in 0..HEADER_LEN * 8) {
+            let mut value = Header { number, identity }.encode(HEADER_LEN);
+            value[bit / 8] ^= 1 << (bit % 8);
+            prop_assert_eq!(Header::decode(&value), None);
+        }
+    }
+
+    #[test]
+    fn too_short_a_value_has_no_header() {
+        let value = Header {
+            number: 1,
+            identity: 2,
+        }
+        .encode(HEADER_LEN);
+        assert!((0..HEADER_LEN).all(|length| Header::decode(&value[..length]).is_none()));
+    }
+}

@@ -1,0 +1,278 @@
+//! One phase from its start to its summary: clients to work, ticks, commands, the end.
+
+use crate::clock::{Clock, Usage, monotonic_ns, realtime_ns};
+use crate::command::{Command, Order};
+use crate::core::{ATTEMPTS, Core, CoreParts};
+use crate::crew::Crew;
+use crate::dispense::Dispenser;
+use crate::events::Events;
+use crate::generate::{Cursor, Generator};
+use crate::ledger::Ledger;
+use crate::operation::{Kind, Outcome};
+use crate::perform::{Bench, Policy, Tools};
+use crate::plan::{Arrivals, Phase, PhaseKind, Plan};
+use crate::recorder::{Recorder, SECOND};
+use crate::tally::{Shape, Tally, failures};
+use crate::writer::{self, Sheet};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc::{self, UnboundedReceiver};
+use tokio::time::Instant;
+
+/// Grace beyond an operation's deadline before a client is given up.
+const GRACE: Duration = Duration::from_secs(2);
+/// Rate above which the pacing quantum doubles, operations per second.
+const FAST: f64 = 20_000.0;
+
+/// What all phases of a run share.
+pub struct Stage<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// The database.
+    pub driver: crate::driver::AnyDriver,
+    /// Where events go.
+    pub events: Events,
+    /// Commands.
+    pub commands: UnboundedReceiver<Command>,
+}
+
+/// How a phase ended.
+pub struct Ended {
+    /// Acknowledgements, for the next phase.
+    pub ledger: Ledger,
+    /// First number no phase has used.
+    pub next: u64,
+    /// A command asked for the end of the run.
+    pub stop: bool,
+}
+
+/// This engine's share of a total in-flight cap.
+pub fn share_of(cap: u32, plan: &Plan) -> usize {
+    let (i, k, cap) = (u64::from(plan.engine.index), u64::from(plan.engine.count), u64::from(cap));
+    ((cap * (i + 1) / k - cap * i / k) as usize).max(1)
+}
+
+fn quantum_ns(plan: &Plan, arrivals: Arrivals) -> u64 {
+    let rate = match arrivals {
+        Arrivals::Closed => 0.0,
+        Arrivals::Constant { rate } | Arrivals::Poisson { rate } => rate / f64::from(plan.engine.count),
+    };
+    plan.pacing.quantum_us.unwrap_or(if rate > FAST { 100 } else { 50 }) * 1000
+}
+
+impl Stage<'_> {
+    /// Run `phase` from `start_ns`, numbers from `first` on.
+    pub async fn run(&mut self, phase: &Phase, start_ns: u64, first: u64, ledger: Ledger) -> Result<Ended, String> {
+        let unix_s = (realtime_ns() as f64 - monotonic_ns() as f64 + start_ns as f64) / 1e9;
+        let shape = Shape {
+            closed: phase.arrivals == Arrivals::Closed,
+            apart: phase.kind == PhaseKind::Run && self.plan.workload.mix.read_modify_write > 0.0,
+        };
+        let tally = Tally::create(&self.plan.out, &phase.name, shape, start_ns, unix_s).map_err(|e| e.to_string())?;
+        let (out, shipments) = std::sync::mpsc::channel();
+        let (spare, spares) = std::sync::mpsc::channel();
+        let clients = share_of(phase.in_flight, self.plan);
+        let timeout_ns = self.plan.timeout_ms * 1_000_000;
+        let core = Core::new(CoreParts {
+            dispenser: Dispenser::new(phase, self.plan.workload.records, self.plan.engine, self.plan.seed, first, start_ns),
+            cursor: Cursor::new(self.plan, phase.kind, first).map_err(|e| e.0)?,
+            recorder: Recorder::new(start_ns, timeout_ns, shape.closed, shape.apart, out.clone(), spares),
+            ledger,
+            out,
+            start_ns,
+            kind: phase.kind,
+            clients,
+            workload: &self.plan.workload,
+            offset_us: (realtime_ns() as i64 - monotonic_ns() as i64) / 1000,
+        });
+        let operations = match phase.kind {
+            PhaseKind::Load => Some(self.plan.workload.records),
+            PhaseKind::Run => phase.limit.operations,
+        };
+        let sheet = Sheet { phase: phase.clone(), operations, cap: clients as u64, events: self.events.clone() };
+        let writer = writer::start(tally, sheet, shipments, spare).map_err(|e| e.to_string())?;
+        wait_until(start_ns).await;
+        self.events.emit("phase_start", json!({"phase": phase.name, "at_ns": start_ns, "first": first}));
+        let usage = Usage::now();
+        let tools = Tools {
+            generator: Arc::new(Generator::new(self.plan).map_err(|e| e.0)?),
+            driver: self.driver.clone(),
+            policy: Policy::new(self.plan),
+        };
+        let (present, leaving) = mpsc::channel(1);
+        let closing = if self.driver.blocks() {
+            let crew = crate::blocking::ThreadCrew::start(core, &tools, clients, &present).map_err(|e| e.to_string())?;
+            drop(present);
+            self.conduct(crew, leaving).await?
+        } else {
+            let bench = Bench { clock: Clock::default(), tools };
+            let quantum = quantum_ns(self.plan, phase.arrivals);
+            let crew = crate::worker::ReactorCrew::start(core, bench, clients, quantum, &present).map_err(|e| e.to_string())?;
+            drop(present);
+            self.conduct(crew, leaving).await?
+        };
+        self.close(phase, first, closing, writer, usage, start_ns, unix_s)
+    }
+
+    /// Tick and obey until every client has left.
+    async fn conduct(&mut self, crew: impl Crew, mut leaving: mpsc::Receiver<()>) -> Result<Closing, String> {
+        let mut stop = false;
+        let mut given_up: Option<Instant> = None;
+        let mut tick = tokio::time::interval(Duration::from_millis(100));
+        loop {
+            tokio::select! {
+                biased;
+                gone = leaving.recv() => if gone.is_none() { break },
+                command = self.commands.recv(), if !stop => match command {
+                    Some(command) => stop |= self.obey(&crew, &command),
+                    None => stop = true,
+                },
+                _ = tick.tick() => {
+                    let now = monotonic_ns();
+                    crew.with_core(|core| core.tick(now));
+                    self.complain(&crew);
+                    if crew.with_core(|core| core.dispenser.ended(now)) {
+                        crew.wake();
+                        let deadline = Duration::from_millis(self.plan.timeout_ms) + GRACE;
+                        let limit = *given_up.get_or_insert_with(|| Instant::now() + deadline);
+                        if Instant::now() > limit {
+                            crew.abandon();
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+        self.complain(&crew);
+        let turns = crew.turns();
+        let core = crew.into_core().ok_or("the clients left no state behind")?;
+        Ok(Closing { core, turns, stop })
+    }
+
+    /// Carry out a command that came while a phase runs; true if the run is to end.
+    fn obey(&self, crew: &impl Crew, command: &Command) -> bool {
+        let mut stop = false;
+        let result = match &command.order {
+            Order::Rate { rate, .. } if !(rate.is_finite() && *rate > 0.0) => Err("rate must be above 0".to_owned()),
+            Order::Rate { rate, at_ns } => {
+                let at = at_ns.unwrap_or_else(monotonic_ns);
+                let changed = crew.with_core(|core| core.dispenser.set_rate(at, *rate));
+                crew.wake();
+                if changed { Ok(()) } else { Err("a closed loop has no rate".to_owned()) }
+            }
+            Order::Mark { label } => {
+                self.events.emit("mark", json!({"label": label}));
+                Ok(())
+            }
+            Order::Stop => {
+                crew.with_core(|core| core.dispenser.stop(monotonic_ns()));
+                crew.wake();
+                stop = true;
+                Ok(())
+            }
+            Order::Phase { .. } | Order::Finish => Err("a phase is running".to_owned()),
+        };
+        command.acknowledge(&self.events, result);
+        stop
+    }
+
+    fn complain(&self, crew: &impl Crew) {
+        for (outcome, text) in crew.with_core(|core| std::mem::take(&mut core.complaints)) {
+            self.events.warn("first_error", &format!("{}: {text}", outcome.name()));
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn close(
+        &self,
+        phase: &Phase,
+        first: u64,
+        closing: Closing,
+        writer: std::thread::JoinHandle<std::io::Result<Tally>>,
+        before: Usage,
+        start_ns: u64,
+        unix_s: f64,
+    ) -> Result<Ended, String> {
+        let Closing { mut core, turns, stop } = closing;
+        let (unsent, unanswered) = core.close(monotonic_ns());
+        let usage = Usage::now();
+        let reason = match (core.dispenser.stopped(), phase.limit.seconds) {
+            (true, _) => "stop",
+            (false, Some(_)) if core.dispenser.end_ns() <= monotonic_ns() => "time",
+            _ => "operations",
+        };
+        let end_ns = core.last_done.max(start_ns + 1);
+        let seconds = (end_ns - start_ns) as f64 / 1e9;
+        let next = core.dispenser.unused();
+        let mut summary = json!({
+            "phase": phase.name, "kind": phase.kind, "start_ns": start_ns, "end_ns": end_ns, "seconds": seconds,
+            "first": first, "next": next, "operations": core.done, "ok": core.ok,
+            "failed": failures(&core.outcomes),
+            "in_flight_cap": phase.in_flight, "arrivals": phase.arrivals,
+            "verify": verdicts(&core, self.plan), "attempts": attempts(&core),
+            "censored": {"unsent": unsent, "unanswered": unanswered}, "saturation": core.saturation,
+            "pacing": {"quantum_us": quantum_ns(self.plan, phase.arrivals) / 1000,
+                       "realtime": self.plan.pacing.realtime, "turns": turns},
+            "cpu_user_ns": usage.user_ns - before.user_ns, "cpu_system_ns": usage.system_ns - before.system_ns,
+            "rss_max_bytes": usage.rss_max_bytes,
+        });
+        let kinds = core.kinds;
+        let ledger = core.dissolve();
+        let mut tally = writer.join().map_err(|_| "the writer failed")?.map_err(|e| e.to_string())?;
+        let ops = tally.finish(&self.plan.out, &phase.name, unix_s, seconds).map_err(|e| e.to_string())?;
+        summary["ops"] = with_counts(ops, &kinds);
+        self.events.emit(
+            "phase_end",
+            json!({"phase": phase.name, "reason": reason, "first": first, "next": next, "start_ns": start_ns,
+                   "end_ns": end_ns, "summary": summary}),
+        );
+        Ok(Ended { ledger, next, stop })
+    }
+}
+
+struct Closing {
+    core: Core,
+    turns: u64,
+    stop: bool,
+}
+
+async fn wait_until(at_ns: u64) {
+    let now = monotonic_ns();
+    if at_ns > now + SECOND / 1000 {
+        tokio::time::sleep(Duration::from_nanos(at_ns - now - SECOND / 1000)).await;
+    }
+    while monotonic_ns() < at_ns {
+        tokio::task::yield_now().await;
+    }
+}
+
+fn verdicts(core: &Core, plan: &Plan) -> Value {
+    let mut verdicts = json!(core.verdicts);
+    verdicts["mode"] = json!(plan.workload.verify);
+    verdicts
+}
+
+fn attempts(core: &Core) -> Value {
+    let named = (1..ATTEMPTS).filter(|n| core.attempts[*n] > 0);
+    Value::Object(named.map(|n| (n.to_string(), json!(core.attempts[n]))).collect())
+}
+
+/// The counts of each kind beside its distributions.
+fn with_counts(ops: Value, kinds: &[crate::core::KindCounts; Kind::ALL.len()]) -> Value {
+    let mut ops = if let Value::Object(ops) = ops { ops } else { Map::new() };
+    for kind in Kind::ALL {
+        let counts = &kinds[kind as usize];
+        if counts.count == 0 {
+            continue;
+        }
+        let entry = ops.entry(kind.name()).or_insert_with(|| json!({}));
+        entry["count"] = json!(counts.count);
+        entry["ok"] = json!(counts.outcomes[Outcome::Ok as usize]);
+        entry["not_yet"] = json!(counts.not_yet);
+        entry["failures"] = failures(&counts.outcomes);
+        entry["rows"] = json!(counts.rows);
+        entry["bytes"] = json!(counts.bytes);
+    }
+    Value::Object(ops)
+}

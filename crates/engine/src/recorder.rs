@@ -1,0 +1,277 @@
+//! The hot half of recording: counts and histograms of one worker, swapped out every due second. Nothing here allocates per
+//! operation, encodes or writes; the cold half is `tally`.
+//!
+//! A latency belongs to the second in which its operation was **due**. Operations are handed out in due order, so two open
+//! sets (the newest due second and the one before) hold nearly everything; what is older goes out as single samples.
+
+use crate::operation::{Kind, Outcome};
+use hdrhistogram::Histogram;
+use std::sync::mpsc::{Receiver, Sender};
+
+/// One second in nanoseconds.
+pub const SECOND: u64 = 1_000_000_000;
+/// Longest latency a histogram holds, ns; longer ones are recorded as this.
+pub const HOUR_NS: u64 = 3600 * SECOND;
+
+/// What is measured of an operation. The first three are of successes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Clocked {
+    /// done - due.
+    Response,
+    /// done - started.
+    Service,
+    /// started - due.
+    Wait,
+    /// done - due of failures.
+    Failed,
+    /// done - due of failures, at least the time-out.
+    FailedFloor,
+}
+
+/// How many [`Clocked`] there are.
+pub const CLOCKS: usize = 5;
+/// Histogram slots of a set: every kind, then all operations together.
+pub const SLOTS: usize = (Kind::ALL.len() + 1) * CLOCKS;
+/// Index of "all operations" beside the kinds.
+pub const TOTAL: usize = Kind::ALL.len();
+
+/// Index of a kind's histogram in a set.
+pub const fn slot(op: usize, clock: Clocked) -> usize {
+    op * CLOCKS + clock as usize
+}
+
+/// A histogram of nanoseconds, 1 ns to 1 h, three digits, of fixed size.
+///
+/// # Panics
+/// Never: the bounds are constants that the library accepts.
+pub fn histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, HOUR_NS, 3).expect("constant bounds")
+}
+
+/// One finished operation.
+#[derive(Debug, Clone, Copy)]
+pub struct Sample {
+    /// Kind.
+    pub kind: Kind,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Counts as success for latencies (ok, or an expected absence).
+    pub success: bool,
+    /// Part of a read-modify-write: recorded under its kind, not under the total.
+    pub part: bool,
+    /// Due, started, done: CLOCK_MONOTONIC ns.
+    pub due: u64,
+    /// When its request was issued.
+    pub started: u64,
+    /// When its answer was there.
+    pub done: u64,
+}
+
+/// The histograms of one due second.
+pub struct IntervalSet {
+    /// Seconds since the phase's start.
+    pub second: u64,
+    /// By [`slot`], made on first use and then kept.
+    pub histograms: Vec<Option<Box<Histogram<u64>>>>,
+}
+
+impl Default for IntervalSet {
+    fn default() -> Self {
+        Self { second: 0, histograms: (0..SLOTS).map(|_| None).collect() }
+    }
+}
+
+impl IntervalSet {
+    fn record(&mut self, slot: usize, value: u64) {
+        self.histograms[slot].get_or_insert_with(|| Box::new(histogram())).saturating_record(value);
+    }
+}
+
+/// A sample too late for the open sets.
+#[derive(Debug, Clone, Copy)]
+pub struct Straggler {
+    /// Its due second.
+    pub second: u64,
+    /// Histogram slot.
+    pub slot: usize,
+    /// Nanoseconds.
+    pub value: u64,
+}
+
+/// Counts of one second on the wall.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Counts {
+    /// Due in this second.
+    pub due: u64,
+    /// Started in this second.
+    pub started: u64,
+    /// Done in this second, however they ended.
+    pub done: u64,
+    /// Of those, by outcome.
+    pub outcomes: [u64; Outcome::ALL.len()],
+    /// Most operations in flight.
+    pub in_flight: u64,
+}
+
+/// What the recorder sends to the cold half.
+pub enum Shipment {
+    /// A finished due second.
+    Set(Box<IntervalSet>),
+    /// Samples older than the open sets.
+    Late(Vec<Straggler>),
+    /// A second on the wall is over.
+    Tick(Box<Tick>),
+}
+
+/// What is known when a second on the wall is over.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Tick {
+    /// Seconds since the phase's start.
+    pub second: u64,
+    /// Its counts.
+    pub counts: Counts,
+    /// Due but not started, at its end.
+    pub backlog: u64,
+    /// In flight at its end.
+    pub in_flight: u64,
+    /// Operations of the phase so far: done, ok.
+    pub total: (u64, u64),
+    /// Median and 99 % of responses that came in it, ns.
+    pub live: (u64, u64),
+    /// CPU of the process in it, ns.
+    pub cpu_ns: u64,
+    /// Nothing due before this second is outstanding.
+    pub watermark: u64,
+}
+
+/// Records one worker's operations.
+pub struct Recorder {
+    start_ns: u64,
+    timeout_ns: u64,
+    closed: bool,
+    apart: bool,
+    current: Box<IntervalSet>,
+    previous: Box<IntervalSet>,
+    late: Vec<Straggler>,
+    live: Histogram<u32>,
+    /// Counts of the second that is running.
+    pub counts: Counts,
+    out: Sender<Shipment>,
+    spare: Receiver<Box<IntervalSet>>,
+}
+
+impl Recorder {
+    /// `closed`: due = started, so one histogram serves for response and service. `apart`: totals need histograms of their
+    /// own, because read-modify-writes record their parts too.
+    pub fn new(
+        start_ns: u64,
+        timeout_ns: u64,
+        closed: bool,
+        apart: bool,
+        out: Sender<Shipment>,
+        spare: Receiver<Box<IntervalSet>>,
+    ) -> Self {
+        Self {
+            start_ns,
+            timeout_ns,
+            closed,
+            apart,
+            current: Box::default(),
+            previous: Box::default(),
+            late: Vec::with_capacity(256),
+            live: Histogram::new_with_bounds(1, HOUR_NS, 2).expect("constant bounds"),
+            counts: Counts::default(),
+            out,
+            spare,
+        }
+    }
+
+    /// Record a finished operation.
+    pub fn record(&mut self, sample: &Sample) {
+        if !sample.part {
+            self.counts.done += 1;
+            self.counts.outcomes[sample.outcome as usize] += 1;
+            self.live.saturating_record(sample.done.saturating_sub(sample.due));
+        }
+        self.clock(sample.kind as usize, sample);
+        if self.apart && !sample.part {
+            self.clock(TOTAL, sample);
+        }
+    }
+
+    fn clock(&mut self, op: usize, sample: &Sample) {
+        let second = sample.due.saturating_sub(self.start_ns) / SECOND;
+        let response = sample.done.saturating_sub(sample.due);
+        if !sample.success {
+            self.put(second, slot(op, Clocked::Failed), response);
+            self.put(second, slot(op, Clocked::FailedFloor), response.max(self.timeout_ns));
+            return;
+        }
+        self.put(second, slot(op, Clocked::Service), sample.done.saturating_sub(sample.started));
+        if !self.closed {
+            self.put(second, slot(op, Clocked::Response), response);
+            self.put(second, slot(op, Clocked::Wait), sample.started.saturating_sub(sample.due));
+        }
+    }
+
+    /// An operation that was due but never answered: `waited` ns so far. It counts as a failure at least as long as the time-out.
+    pub fn censor(&mut self, kind: Kind, due: u64, waited: u64) {
+        let second = due.saturating_sub(self.start_ns) / SECOND;
+        for op in [Some(kind as usize), self.apart.then_some(TOTAL)].into_iter().flatten() {
+            self.put(second, slot(op, Clocked::FailedFloor), waited.max(self.timeout_ns));
+        }
+    }
+
+    fn put(&mut self, second: u64, slot: usize, value: u64) {
+        if second > self.current.second {
+            self.advance(second);
+        }
+        if second == self.current.second {
+            self.current.record(slot, value);
+        } else if second == self.previous.second {
+            self.previous.record(slot, value);
+        } else {
+            self.late.push(Straggler { second, slot, value });
+            if self.late.len() == self.late.capacity() {
+                self.ship_late();
+            }
+        }
+    }
+
+    fn advance(&mut self, second: u64) {
+        let mut fresh = self.spare.try_recv().unwrap_or_default();
+        fresh.second = second;
+        let current = std::mem::replace(&mut self.current, fresh);
+        let previous = std::mem::replace(&mut self.previous, current);
+        let _ = self.out.send(Shipment::Set(previous)); // the cold half outlives every worker
+    }
+
+    fn ship_late(&mut self) {
+        if !self.late.is_empty() {
+            let late = std::mem::replace(&mut self.late, Vec::with_capacity(256));
+            let _ = self.out.send(Shipment::Late(late));
+        }
+    }
+
+    /// The second is over: its counts, and p50 and p99 of the responses that came in it (for the live view).
+    pub fn tick(&mut self, in_flight: u64) -> (Counts, u64, u64) {
+        self.ship_late();
+        let live = (self.live.value_at_quantile(0.5), self.live.value_at_quantile(0.99));
+        self.live.reset();
+        let next = Counts { in_flight, ..Counts::default() };
+        (std::mem::replace(&mut self.counts, next), live.0, live.1)
+    }
+
+    /// The oldest due second whose histograms have not been shipped.
+    pub fn oldest_open(&self) -> u64 {
+        self.previous.second
+    }
+
+    /// Ship everything that is still open.
+    pub fn finish(mut self) {
+        self.ship_late();
+        let _ = self.out.send(Shipment::Set(self.previous));
+        let _ = self.out.send(Shipment::Set(self.current));
+    }
+}

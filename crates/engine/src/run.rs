@@ -1,0 +1,157 @@
+//! One engine process: plan in, database opened, phases run as commands ask, results out.
+
+use crate::clock::{ClockPair, Usage, monotonic_ns};
+use crate::command::{Order, listen};
+use crate::driver::{AnyDriver, Driver, OpenError};
+use crate::events::Events;
+use crate::ledger::Ledger;
+use crate::phase::Stage;
+use crate::plan::{PLAN_FORMAT, PhaseKind, Plan};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Exit code for a plan or option at fault.
+const INPUT: u8 = 2;
+/// Exit code for what lies beneath: database, disk.
+const INFRASTRUCTURE: u8 = 3;
+
+/// Why a run ended badly: the `error` event's kind and text.
+struct Failure {
+    kind: &'static str,
+    text: String,
+}
+
+impl Failure {
+    fn new(kind: &'static str, text: impl ToString) -> Self {
+        Self { kind, text: text.to_string() }
+    }
+
+    fn code(&self) -> u8 {
+        if matches!(self.kind, "plan" | "shape" | "option") { INPUT } else { INFRASTRUCTURE }
+    }
+}
+
+/// Who this engine is: compared by whoever starts it.
+pub fn handshake() -> Value {
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "plan_format": PLAN_FORMAT,
+        "source_hash": env!("STEELYARD_SOURCE_HASH"),
+    })
+}
+
+/// Run the plan in the file at `path`.
+pub fn run(path: &Path) -> ExitCode {
+    let mut events = Events::stdout_only();
+    match prepare(path, &mut events).and_then(|plan| perform(&plan, &events)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            events.emit("error", json!({"kind": failure.kind, "text": failure.text}));
+            ExitCode::from(failure.code())
+        }
+    }
+}
+
+fn prepare(path: &Path, events: &mut Events) -> Result<Plan, Failure> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| Failure::new("plan", format!("{}: {e}", path.display())))?;
+    let plan: Plan = serde_json::from_str(&text)
+        .map_err(|e| Failure::new("plan", format!("{}: {e}", path.display())))?;
+    plan.check().map_err(|e| Failure::new("plan", e))?;
+    *events = Events::create(&plan.out).map_err(|e| Failure::new("io", format!("{}: {e}", plan.out.display())))?;
+    Ok(plan)
+}
+
+fn perform(plan: &Plan, events: &Events) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| Failure::new("internal", e))?;
+    if plan.pacing.realtime {
+        realtime(events);
+    }
+    tokio::task::LocalSet::new().block_on(&runtime, phases(plan, events))?;
+    runtime.shutdown_background();
+    Ok(())
+}
+
+async fn phases(plan: &Plan, events: &Events) -> Result<(), Failure> {
+    let driver = AnyDriver::open(plan).await.map_err(|e| match e {
+        OpenError::Reach(text) => Failure::new("open", text),
+        OpenError::Shape(text) => Failure::new("shape", text),
+        OpenError::Option(text) => Failure::new("option", text),
+    })?;
+    let mut ready = handshake();
+    ready["pid"] = json!(std::process::id());
+    ready["clock"] = json!(ClockPair::now());
+    ready["driver"] = driver.facts();
+    events.emit("ready", ready);
+    let mut stage = Stage { plan, driver, events: events.clone(), commands: listen(events.clone()) };
+    let mut ledger = Ledger::new(&plan.workload, plan.engine);
+    let mut next = 0;
+    let mut waiting = plan.phases.iter();
+    loop {
+        let Some((name, at_ns, first)) = next_order(plan, &mut waiting, &mut stage).await else { break };
+        let Some(phase) = plan.phases.iter().find(|p| p.name == name) else { continue };
+        let start = at_ns.unwrap_or_else(|| monotonic_ns() + 10_000_000);
+        let from = match phase.kind {
+            PhaseKind::Load => 0,
+            PhaseKind::Run => first.unwrap_or(next),
+        };
+        let ended = stage.run(phase, start, from, ledger).await.map_err(|e| Failure::new("io", e))?;
+        ledger = ended.ledger;
+        if phase.kind == PhaseKind::Run {
+            next = ended.next;
+        }
+        if ended.stop {
+            break;
+        }
+    }
+    let usage = Usage::now();
+    events.emit(
+        "end",
+        json!({"clock": ClockPair::now(), "cpu_user_ns": usage.user_ns, "cpu_system_ns": usage.system_ns,
+               "rss_max_bytes": usage.rss_max_bytes, "context_switches": usage.context_switches}),
+    );
+    Ok(())
+}
+
+type Begin = (String, Option<u64>, Option<u64>);
+
+/// The next phase to start: from the plan in turn (`autostart`), else as commands say; None when the run is over.
+async fn next_order(plan: &Plan, waiting: &mut std::slice::Iter<'_, crate::plan::Phase>, stage: &mut Stage<'_>) -> Option<Begin> {
+    if plan.autostart {
+        return waiting.next().map(|phase| (phase.name.clone(), None, None));
+    }
+    loop {
+        let command = stage.commands.recv().await?;
+        let result = match &command.order {
+            Order::Phase { name, .. } if plan.phases.iter().any(|p| p.name == *name) => Ok(()),
+            Order::Phase { name, .. } => Err(format!("the plan has no phase {name:?}")),
+            Order::Rate { .. } => Err("no phase is running".to_owned()),
+            Order::Mark { label } => {
+                stage.events.emit("mark", json!({"label": label}));
+                Ok(())
+            }
+            Order::Stop | Order::Finish => Ok(()),
+        };
+        let carried = result.is_ok();
+        command.acknowledge(&stage.events, result);
+        match command.order {
+            Order::Phase { name, at_ns, first } if carried => return Some((name, at_ns, first)),
+            Order::Stop | Order::Finish => return None,
+            _ => {}
+        }
+    }
+}
+
+/// SCHED_FIFO for the reactor's thread: exacter pacing beside a busy server, if the host allows it.
+fn realtime(events: &Events) {
+    let param = libc::sched_param { sched_priority: 1 };
+    // SAFETY: `param` is valid for the call; 0 is the calling thread.
+    if unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const param) } != 0 {
+        let error = std::io::Error::last_os_error();
+        events.warn("realtime", &format!("SCHED_FIFO was refused ({error}); pacing goes on without it"));
+    }
+}

@@ -1,0 +1,89 @@
+"""Counters as read (docs/format.md, system.parquet) into increases and rates over a window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+NS = 1e9
+
+LEAST_COVERAGE = 0.5
+"""A mean over a window of which less than half was sampled is not given."""
+
+
+def sources(system: pl.DataFrame) -> list[str]:
+    """Names of all sources, sorted."""
+    return sorted(system["source"].unique().to_list()) if system.height else []
+
+
+def engines(system: pl.DataFrame) -> list[str]:
+    """The load engines among the sources."""
+    return [s for s in sources(system) if s == "engine" or s.startswith("engine-")]
+
+
+def nodes(system: pl.DataFrame) -> list[str]:
+    """The servers among the sources."""
+    others = {"machine", "lab", *engines(system)}
+    return [s for s in sources(system) if s not in others]
+
+
+def samples(system: pl.DataFrame, source: str, metric: str) -> tuple[Floats, Floats]:
+    """(seconds, values) of one metric of one source in the order of time; empty when it was not sampled."""
+    rows = system.filter((pl.col("source") == source) & (pl.col("metric") == metric)).sort("t_ns")
+    return rows["t_ns"].to_numpy() / NS, rows["value"].to_numpy().astype(np.float64)
+
+
+def unwrapped(values: Floats) -> Floats:
+    """A counter's growth since its first sample; a step down is a restart from zero, as of a restarted
+    server."""
+    steps = np.diff(values)
+    steps = np.where(steps < 0, values[1:], steps)
+    return np.concatenate([[0.0], np.cumsum(steps)]) if values.size else values
+
+
+def mean_rate(t_s: Floats, values: Floats, start_s: float, end_s: float) -> float | None:
+    """A counter's mean increase per second over a window, from the part of it that was sampled; None if too
+    little was."""
+    if t_s.size < 2 or end_s <= start_s:
+        return None
+    first, last = max(start_s, float(t_s[0])), min(end_s, float(t_s[-1]))
+    if last - first < LEAST_COVERAGE * (end_s - start_s):
+        return None
+    at = np.interp([first, last], t_s, unwrapped(values))
+    return float((at[1] - at[0]) / (last - first))
+
+
+def rates(t_s: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """(seconds, increase per second) between consecutive samples, at the later sample's time."""
+    gaps = np.diff(t_s)
+    fine = gaps > 0
+    return t_s[1:][fine], (np.diff(unwrapped(values)) / np.where(fine, gaps, 1.0))[fine]
+
+
+class Window:
+    """The samples of a system over one window of time: means of counters, maxima of levels."""
+
+    def __init__(self, system: pl.DataFrame, start_ns: int, end_ns: int) -> None:
+        self.system = system
+        self.start_s, self.end_s = start_ns / NS, end_ns / NS
+
+    def rate(self, source: str, *metrics: str) -> float | None:
+        """Mean increase per second, summed over `metrics`; None when none of them was sampled."""
+        found = [mean_rate(*samples(self.system, source, m), self.start_s, self.end_s) for m in metrics]
+        known = [r for r in found if r is not None]
+        return sum(known) if known else None
+
+    def rate_of_all(self, names: Iterable[str], *metrics: str) -> float | None:
+        """The same, summed over sources."""
+        known = [r for name in names if (r := self.rate(name, *metrics)) is not None]
+        return sum(known) if known else None
+
+    def highest(self, source: str, metric: str) -> float | None:
+        """Highest level in the window."""
+        t_s, values = samples(self.system, source, metric)
+        inside = values[(t_s >= self.start_s) & (t_s <= self.end_s)]
+        return float(inside.max()) if inside.size else None

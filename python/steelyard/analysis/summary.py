@@ -1,0 +1,177 @@
+"""A phase in typed rows: counts, rates and distributions per operation (docs/format.md, phase summary)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hdrh.histogram import HdrHistogram
+
+from steelyard.analysis.distribution import EMPTY, Distribution, from_histogram, from_summary
+
+TOTAL = "TOTAL"
+CLOCKS = ("response", "service", "wait", "all")
+"""Distributions of every operation. response = due to done, service = started to done, wait = due to
+started (successes); all = response of all attempts, a failure counted as at least its timeout."""
+
+Histograms = Mapping[str, HdrHistogram]
+"""Tag such as READ.response -> histogram of nanoseconds over the whole phase."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One kind of operation in one phase."""
+
+    name: str
+    count: int
+    ok: int
+    not_yet: int
+    failures: Mapping[str, int]
+    rate_per_s: float
+    """Completed per second of the phase, failures included."""
+    rows: int | None = None
+    bytes: int | None = None
+    response: Distribution = EMPTY
+    service: Distribution = EMPTY
+    wait: Distribution = EMPTY
+    all: Distribution = EMPTY
+
+    @property
+    def failed(self) -> int:
+        """Failures of all kinds."""
+        return sum(self.failures.values())
+
+
+@dataclass(frozen=True)
+class Saturation:
+    """Seconds in which due operations could not be sent, by the reason."""
+
+    seconds_saturated: float = 0
+    """Backlog grew below the in-flight cap: the client was too slow."""
+    seconds_cap_reached: float = 0
+    """Backlog with as many in flight as allowed: the server was too slow."""
+    max_backlog: int = 0
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One phase of a trial."""
+
+    name: str
+    kind: str
+    start_ns: int
+    end_ns: int
+    seconds: float
+    total: Operation
+    operations: tuple[Operation, ...] = ()
+    in_flight_cap: int | None = None
+    target_per_s: float | None = None
+    """Offered rate; None in a closed loop."""
+    arrivals: str = "closed"
+    verify: Mapping[str, Any] = field(default_factory=dict)
+    attempts: Mapping[str, int] = field(default_factory=dict)
+    unsent: int = 0
+    unanswered: int = 0
+    saturation: Saturation = Saturation()
+    pacing: Mapping[str, Any] = field(default_factory=dict)
+    engine_cpu_s: float | None = None
+    engine_rss_max_bytes: int | None = None
+    engines: tuple[tuple[Operation, ...], ...] = ()
+    """Each engine's own rows, when there were several."""
+    complete: bool = True
+    """False when the phase was cut short and its figures come from the series."""
+    reason: str = ""
+
+    @property
+    def closed(self) -> bool:
+        """Whether the loop was closed and unthrottled, so that due = started."""
+        return self.target_per_s is None
+
+    @property
+    def ok_per_s(self) -> float:
+        """Successful operations per second of the phase."""
+        return self.total.ok / self.seconds if self.seconds else 0.0
+
+
+def _operation(name: str, facts: Mapping[str, Any], seconds: float) -> Operation:
+    failures = {kind: int(n) for kind, n in (facts.get("failures") or {}).items() if n}
+    count = int(facts.get("count") or 0)
+    return Operation(
+        name=name,
+        count=count,
+        ok=int(facts.get("ok") or 0),
+        not_yet=int(facts.get("not_yet") or 0),
+        failures=failures,
+        rate_per_s=count / seconds if seconds else 0.0,
+        rows=facts.get("rows"),
+        bytes=facts.get("bytes"),
+        **{clock: from_summary(facts.get(clock)) for clock in CLOCKS},
+    )
+
+
+def _operations(facts: Mapping[str, Any], seconds: float) -> tuple[Operation, ...]:
+    ops = facts.get("ops") or {}
+    return tuple(_operation(name, ops[name], seconds) for name in sorted(ops) if name != TOTAL)
+
+
+def _total(facts: Mapping[str, Any], seconds: float, histograms: Histograms) -> Operation:
+    given = (facts.get("ops") or {}).get(TOTAL) or {}
+    distributions = {
+        clock: given.get(clock) or vars(from_histogram(histograms.get(f"{TOTAL}.{clock}")))
+        for clock in CLOCKS
+    }
+    counts = {"count": facts.get("operations"), "ok": facts.get("ok"), "failures": facts.get("failed")}
+    return _operation(TOTAL, counts | distributions, seconds)
+
+
+def _target(facts: Mapping[str, Any]) -> tuple[str, float | None]:
+    arrivals = facts.get("arrivals") or {"kind": "closed"}
+    if isinstance(arrivals, str):
+        arrivals = {"kind": arrivals}
+    return str(arrivals.get("kind", "closed")), arrivals.get("rate")
+
+
+def _saturation(facts: Mapping[str, Any], seconds: float) -> Saturation:
+    """A merge sums the seconds over its engines; no more than all can be said of the phase."""
+    return Saturation(
+        seconds_saturated=min(float(facts.get("seconds_saturated") or 0), seconds),
+        seconds_cap_reached=min(float(facts.get("seconds_cap_reached") or 0), seconds),
+        max_backlog=int(facts.get("max_backlog") or 0),
+    )
+
+
+def phase_from_summary(facts: Mapping[str, Any], histograms: Histograms, reason: str = "") -> Phase:
+    """A completed phase.
+
+    Args:
+        facts: the phase summary of the engine.
+        histograms: histograms over the whole phase; the distributions of TOTAL come from them.
+        reason: why the phase ended (`operations`, `time`, `stop`).
+    """
+    seconds = float(facts.get("seconds") or 0)
+    kind, rate = _target(facts)
+    censored = facts.get("censored") or {}
+    cpu = [facts.get("cpu_user_ns"), facts.get("cpu_system_ns")]
+    return Phase(
+        name=str(facts.get("phase", "")),
+        kind=str(facts.get("kind", "run")),
+        start_ns=int(facts.get("start_ns") or 0),
+        end_ns=int(facts.get("end_ns") or 0),
+        seconds=seconds,
+        total=_total(facts, seconds, histograms),
+        operations=_operations(facts, seconds),
+        in_flight_cap=facts.get("in_flight_cap"),
+        target_per_s=rate,
+        arrivals=kind,
+        verify=facts.get("verify") or {},
+        attempts=facts.get("attempts") or {},
+        unsent=int(censored.get("unsent") or 0),
+        unanswered=int(censored.get("unanswered") or 0),
+        saturation=_saturation(facts.get("saturation") or {}, seconds),
+        pacing=facts.get("pacing") or {},
+        engine_cpu_s=None if None in cpu else sum(cpu) / 1e9,  # type: ignore[arg-type]
+        engine_rss_max_bytes=facts.get("rss_max_bytes"),
+        engines=tuple(_operations(e, float(e.get("seconds") or 0)) for e in facts.get("engines") or ()),
+        reason=reason,
+    )

@@ -1,0 +1,98 @@
+"""What the host did to the run: shared cores, throttling, steal, waiting for disks, missing watchers."""
+
+from __future__ import annotations
+
+from steelyard.analysis.warnings.base import Check, Context, Warned, percent
+
+SAFE_QUOTAS = 0.9
+"""The kernel, interrupts and the shell need the last tenth of the cores; above it quotas contend with each
+other."""
+THROTTLED = 0.01
+"""One percent of the time is 10 ms a second: more than most percentiles one reports."""
+STEAL = 0.01
+"""One percent of the CPU taken by other guests already moves p99 of sub-millisecond operations."""
+IOWAIT = 0.05
+"""Below 5 % waiting for disks is the ordinary flush of a commit log."""
+
+
+def oversubscribed(context: Context) -> Warned | None:
+    """Servers and client were promised more cores than there are, or share them without limits."""
+    if not context.local or context.cores is None:
+        return None
+    if context.quota_cores is None:
+        busy = "" if context.busy_share is None else f" (in use: {percent(context.busy_share)} of them)"
+        return Warned(
+            "shared_host",
+            f"Client and servers share {context.cores} cores without limits{busy}: each slows the other "
+            "down, and latencies include it. Judge throughput and CPU per operation; for p99 limit the "
+            "nodes' CPU or use several hosts.",
+            "note",
+        )
+    if context.quota_cores <= SAFE_QUOTAS * context.cores:
+        return None
+    return Warned(
+        "oversubscribed",
+        f"Oversubscribed: the CPU quotas of all parties sum to {context.quota_cores:g} of {context.cores} "
+        f"cores, and at most {SAFE_QUOTAS * context.cores:g} can be kept. Quotas were not what the nodes "
+        "got; lower them or use fewer nodes.",
+    )
+
+
+def throttled(context: Context) -> Warned | None:
+    """A control group held a node back."""
+    shares = {c.party: c.throttled_share for c in context.costs if c.throttled_share is not None}
+    held = {name: share for name, share in shares.items() if share > THROTTLED}
+    if not held:
+        return None
+    words = ", ".join(f"{name} {percent(share)}" for name, share in sorted(held.items()))
+    return Warned(
+        "throttled",
+        f"CPU limits held nodes back for part of the run: {words} of the time. That is what a limit is for; "
+        "latencies contain the pauses, so compare them only with runs under the same limits.",
+    )
+
+
+def steal(context: Context) -> Warned | None:
+    """Other guests of the physical machine took CPU."""
+    if context.steal_share is None or context.steal_share <= STEAL:
+        return None
+    return Warned(
+        "steal",
+        f"Other guests of this machine's host took {percent(context.steal_share)} of the CPU (steal). "
+        "Repeat the run at another time or on a machine of its own; figures of single runs are not "
+        "comparable.",
+    )
+
+
+def iowait(context: Context) -> Warned | None:
+    """Cores were idle because of disks."""
+    if context.iowait_share is None or context.iowait_share <= IOWAIT:
+        return None
+    return Warned(
+        "iowait",
+        f"The cores waited for disks in {percent(context.iowait_share)} of the time: the disk limits this "
+        "run. Look at disk bytes and compactions of the nodes.",
+    )
+
+
+def unwatched(context: Context) -> Warned | None:
+    """Servers of which no samples exist."""
+    missing = [name for name in context.nodes if name not in context.watched]
+    if missing:
+        return Warned(
+            "unwatched",
+            f"Nothing was sampled of {', '.join(missing)}: its CPU, memory and disk are not in this report.",
+            "warning" if context.local else "note",
+        )
+    blind = [name for name in context.nodes if name not in context.agents]
+    if not blind:
+        return None
+    return Warned(
+        "unwatched",
+        f"The metrics agent gave nothing from inside {', '.join(blind)}: compactions, garbage collection "
+        "and requests of these nodes are not in this report.",
+        "note",
+    )
+
+
+CHECKS: tuple[Check, ...] = (oversubscribed, throttled, steal, iowait, unwatched)

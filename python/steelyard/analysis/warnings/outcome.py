@@ -1,0 +1,90 @@
+"""How the trial ended, and what was found in the values that came back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from steelyard.analysis.warnings.base import Check, Context, Warned
+
+WRONG = {
+    "corrupt": "whose checksum was wrong",
+    "foreign": "that belong to another record, field or run",
+    "stale": "that miss a write acknowledged before the read was sent",
+    "lost": "whose acknowledged write was gone",
+}
+"""Verify counter -> what it means."""
+
+
+def partial(context: Context) -> Warned | None:
+    """The trial was cut short."""
+    if not context.partial:
+        return None
+    return Warned(
+        "partial",
+        "Half-written result: the trial's folder is still marked .partial, so it was cut short or is still "
+        "running. Shown is what reached the disk; nothing here stands for a whole run.",
+        "fault",
+    )
+
+
+def not_done(context: Context) -> Warned | None:
+    """The trial failed or was interrupted."""
+    if context.status == "done" or context.partial:
+        return None
+    why = f": {context.reason}" if context.reason else ""
+    return Warned(
+        context.status,
+        f"The trial ended as '{context.status}'{why}. Figures cover what was measured until then.",
+        "fault",
+    )
+
+
+def server_died(context: Context) -> Warned | None:
+    """A server died without being asked to."""
+    deaths = [e for e in context.timeline if str(e.get("event", "")).replace("_", " ") == "server died"]
+    if not deaths:
+        return None
+    return Warned(
+        "server_died",
+        "; ".join(_death(event) for event in deaths) + ". Its log is in the trial's folder.",
+        "fault",
+    )
+
+
+def _death(event: Mapping[str, object]) -> str:
+    detail = event.get("detail")
+    if isinstance(detail, Mapping):
+        detail = ", ".join(f"{key} {value}" for key, value in detail.items())
+    return f"A server died: {detail or 'no detail known'}"
+
+
+def verify(context: Context) -> Warned | None:
+    """Values that came back were wrong."""
+    counts = {kind: int(context.phase.verify.get(kind) or 0) for kind in WRONG}
+    found = [f"{n:,} {kind} (values {WRONG[kind]})" for kind, n in counts.items() if n]
+    if not found:
+        return None
+    checked = int(context.phase.verify.get("checked") or 0)
+    grave = counts["corrupt"] or counts["foreign"]
+    end = (
+        "Never right at any consistency level."
+        if grave
+        else "At a consistency level below quorum this can happen; it is a result."
+    )
+    return Warned(
+        "verify", f"Of {checked:,} values judged: {', '.join(found)}. {end}", "fault" if grave else "warning"
+    )
+
+
+def not_judged(context: Context) -> Warned | None:
+    """No value was judged."""
+    if context.values == "ycsb":
+        why = "values are plain YCSB values, which carry nothing to judge them by"
+    elif context.verify == "off" or context.phase.verify.get("mode") == "off":
+        why = "verify is off"
+    else:
+        return None
+    return Warned("not_judged", f"No value that came back was judged: {why}.", "note")
+
+
+CHECKS: tuple[Check, ...] = (partial, not_done, server_died, verify, not_judged)

@@ -1,0 +1,121 @@
+"""How the load was driven: saturation, the cap, the offered rate, failures, Little's law."""
+
+from __future__ import annotations
+
+from steelyard.analysis.little import little
+from steelyard.analysis.warnings.base import Check, Context, Warned, kinds, percent
+
+RATE_REACHED = 0.98
+"""Cells of two systems are compared where both reach the offered rate within 2 %; below it the load was
+another one."""
+BUSY_CORE = 0.9
+"""The engine's hot loop is one thread: above 90 % of a core it has no room left for a burst."""
+
+
+def saturated(context: Context) -> Warned | None:
+    """The client was too slow to send what was due."""
+    found = context.phase.saturation
+    if not found.seconds_saturated:
+        return None
+    return Warned(
+        "saturated",
+        f"The client was saturated in {found.seconds_saturated:g} of {context.phase.seconds:.0f} seconds: "
+        f"operations were due and not sent although fewer than the allowed {context.phase.in_flight_cap} "
+        "were in flight, so this delay is the client's and not the server's. Use more engines, a lower "
+        "rate, or a host of its own for the client.",
+    )
+
+
+def cap_reached(context: Context) -> Warned | None:
+    """The server was so slow that all allowed operations were in flight."""
+    found = context.phase.saturation
+    if not found.seconds_cap_reached:
+        return None
+    return Warned(
+        "cap_reached",
+        f"All {context.phase.in_flight_cap} allowed operations were in flight in "
+        f"{found.seconds_cap_reached:g} of {context.phase.seconds:.0f} seconds while others were due (most "
+        f"waiting: {found.max_backlog:,}): the server is slower than the offered rate. Response time, which "
+        "includes that wait, is right; service time alone would hide it.",
+    )
+
+
+def rate_not_reached(context: Context) -> Warned | None:
+    """Fewer operations were completed per second than were offered."""
+    target, phase = context.phase.target_per_s, context.phase
+    if not target or phase.total.rate_per_s >= RATE_REACHED * target:
+        return None
+    return Warned(
+        "rate_not_reached",
+        f"The offered rate was not reached: {phase.total.rate_per_s:,.0f} of {target:,.0f} operations/s "
+        f"({percent(phase.total.rate_per_s / target)}). Latencies of an overloaded system grow with the "
+        "length of the run; do not compare them with runs that reached their rate.",
+    )
+
+
+def errors(context: Context) -> Warned | None:
+    """Operations failed."""
+    total = context.phase.total
+    if not total.failed:
+        return None
+    where = "" if context.phase.kind == "run" else f" in phase {context.phase.name}"
+    return Warned(
+        "errors",
+        f"{total.failed:,} of {total.count:,} operations failed{where} "
+        f"({percent(total.failed / max(total.count, 1))}): {kinds(total.failures)}. Percentiles of "
+        "successes leave them out; the rows 'all attempts' count each as at least its timeout. The "
+        "servers' logs in the trial's folder may say why.",
+    )
+
+
+def censored(context: Context) -> Warned | None:
+    """Operations were due and had no answer when the phase ended."""
+    phase = context.phase
+    if not phase.unsent + phase.unanswered:
+        return None
+    return Warned(
+        "censored",
+        f"When the phase {phase.name} ended, {phase.unsent:,} operations that were due had not been sent "
+        f"and {phase.unanswered:,} had no answer yet. They are in 'all attempts' with the time they had "
+        "waited, which is less than they would have taken.",
+    )
+
+
+def littles_law(context: Context) -> Warned | None:
+    """In a closed loop, clients = throughput x mean response."""
+    phase, mean = context.phase, context.phase.total.response.mean_ns
+    if not phase.closed or not phase.in_flight_cap or mean is None or phase.total.failed:
+        return None
+    found = little(phase.in_flight_cap, phase.total.rate_per_s, mean / 1e9)
+    if found.holds:
+        return None
+    return Warned(
+        "littles_law",
+        f"{phase.in_flight_cap} clients, but throughput x mean response is {found.found:.1f} "
+        f"({percent(found.deviation)} off): the clients spent time outside operations, most likely because "
+        "the engine had no CPU left. Look at its CPU; use more engines.",
+    )
+
+
+def client_busy(context: Context) -> Warned | None:
+    """The engine used almost a whole core."""
+    cores = next((c.cores for c in context.costs if c.party == "client (engine)"), None)
+    engines = max(len(context.phase.engines), 1)
+    if cores is None or cores < BUSY_CORE * engines:
+        return None
+    return Warned(
+        "client_busy",
+        f"The load engine used {cores:.2f} cores with {engines} worker{'s' if engines > 1 else ''}: what "
+        "was measured may be the client's limit and not the server's. Use more engines.",
+    )
+
+
+CHECKS: tuple[Check, ...] = (
+    rate_not_reached,
+    saturated,
+    cap_reached,
+    errors,
+    censored,
+    littles_law,
+    client_busy,
+)

@@ -1,0 +1,98 @@
+"""What a trial's manifest says of the system, the host and the settings, found politely: any field may be
+missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+Facts = Mapping[str, Any]
+LOCAL_KINDS = ("cassandra",)
+"""Systems whose servers the tool starts on this host."""
+
+
+def part(facts: Any, *path: str) -> dict[str, Any]:
+    """The table at a path; empty where there is none."""
+    for name in path:
+        facts = facts.get(name) if isinstance(facts, Mapping) else None
+    return dict(facts) if isinstance(facts, Mapping) else {}
+
+
+def node_names(manifest: Facts) -> tuple[str, ...]:
+    """Names of the system's nodes."""
+    nodes = part(manifest, "system").get("nodes")
+    if isinstance(nodes, Mapping):
+        return tuple(str(name) for name in nodes)
+    if not isinstance(nodes, (list, tuple)):
+        return ()
+    return tuple(str(n.get("name", "?") if isinstance(n, Mapping) else n) for n in nodes)
+
+
+def system_kind(manifest: Facts) -> str:
+    """`cassandra`, `hosts`, `embedded`, `null`; empty when unknown."""
+    return str(part(manifest, "trial", "system").get("kind") or part(manifest, "system").get("kind") or "")
+
+
+def is_local(manifest: Facts) -> bool:
+    """Whether client and servers are on one host."""
+    return system_kind(manifest) in LOCAL_KINDS
+
+
+def quota_cores(manifest: Facts) -> float | None:
+    """Sum of the nodes' CPU quotas; None when they have none."""
+    cpu = part(manifest, "trial", "system", "limits").get("cpu")
+    return None if cpu is None else float(cpu) * len(node_names(manifest))
+
+
+def consistency(manifest: Facts) -> list[tuple[str, Any]]:
+    """Durability and consistency in effect, as (word, value)."""
+    access, driver = part(manifest, "trial", "system", "access"), part(manifest, "plan", "driver")
+    system = part(manifest, "system")
+    durable = access.get("durable_writes", driver.get("durable_writes"))
+    found = [
+        ("Durability", system.get("durability")),
+        ("Read consistency", driver.get("read_consistency") or access.get("read_consistency")),
+        ("Write consistency", driver.get("write_consistency") or access.get("write_consistency")),
+        ("Replication", driver.get("replication") or access.get("replication")),
+        ("Durable writes", durable),
+        ("Commit log sync", part(manifest, "trial", "system").get("commitlog_sync")),
+        ("fsync after every write", part(manifest, "trial", "system").get("sync")),
+    ]
+    return [(word, value) for word, value in found if value is not None]
+
+
+def system_line(manifest: Facts, study: Facts) -> str:
+    """The system and workload in one line."""
+    system = part(manifest, "trial", "system") or part(study, "system")
+    workload = part(manifest, "trial", "workload") or part(study, "workload")
+    version = part(manifest, "system").get("version") or system.get("version") or ""
+    nodes = len(node_names(manifest))
+    words = [str(system.get("kind", "unknown system")), str(version)]
+    words += [f"on {nodes} node{'s' if nodes != 1 else ''}"] if nodes else []
+    line = " ".join(word for word in words if word)
+    if workload:
+        line += f", workload {workload.get('name', '?')}, {int(workload.get('records') or 0):,} records"
+    return line
+
+
+def load_line(manifest: Facts, study: Facts) -> str:
+    """The load in one line."""
+    load = part(manifest, "trial", "load") or part(study, "load")
+    if not load:
+        return ""
+    if load.get("target"):
+        cap = load.get("in_flight") or load.get("clients")
+        line = f"{load['target']:,.0f} operations/s, {load.get('arrivals', 'constant')} arrivals"
+        return line + (f", at most {cap:,} in flight" if cap else "")
+    return f"closed loop of {load.get('clients') or 'default'} clients"
+
+
+def flat(facts: Facts, prefix: str = "") -> list[tuple[str, Any]]:
+    """Nested tables as (dotted name, value), in their order."""
+    rows: list[tuple[str, Any]] = []
+    for name, value in facts.items():
+        if isinstance(value, Mapping) and value:
+            rows += flat(value, f"{prefix}{name}.")
+        else:
+            rows.append((f"{prefix}{name}", value))
+    return rows

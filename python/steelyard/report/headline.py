@@ -1,0 +1,78 @@
+"""The first lines of a report: what was run, and the verdict in a few figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from steelyard.analysis.summary import Operation, Phase
+from steelyard.report.facts import load_line, part, system_line
+from steelyard.report.model import ReportModel, TrialReport
+from steelyard.report.words import clean, digits, duration, whole
+
+
+@dataclass(frozen=True)
+class Card:
+    """One figure with its name and a remark."""
+
+    name: str
+    value: str
+    remark: str = ""
+
+
+def subject(model: ReportModel, trial: TrialReport | None = None) -> str:
+    """System, workload and load in one line."""
+    trial = trial or next(iter(model.trials), None)
+    manifest = trial.manifest if trial else {}
+    lines = (system_line(manifest, model.study), load_line(manifest, model.study))
+    return clean("; ".join(line for line in lines if line))
+
+
+def cards(trial: TrialReport) -> list[Card]:
+    """Throughput, response per operation, CPU per operation; empty when nothing was measured."""
+    if trial.measured is None:
+        return []
+    phase = trial.measured.phase
+    found = [Card("Throughput", f"{digits(phase.ok_per_s, 4)} ok/s", _throughput_remark(phase, trial))]
+    found += [_response(op) for op in phase.operations]
+    for name, cpu in (("Client CPU", trial.client_cpu_us), ("Server CPU", trial.server_cpu_us)):
+        if cpu is not None:
+            remark = "engine and lab" if name == "Client CPU" else "all nodes"
+            found.append(Card(f"{name} per operation", f"{digits(cpu)} us", remark))
+    return found
+
+
+def _throughput_remark(phase: Phase, trial: TrialReport) -> str:
+    steady = trial.measured.steady if trial.measured else None
+    if phase.target_per_s:
+        return f"{digits(phase.target_per_s, 4)}/s offered, {whole(phase.total.failed)} failed"
+    if steady and steady.mean is not None and steady.half_width is not None:
+        return f"steady {digits(steady.mean, 4)} \N{PLUS-MINUS SIGN} {digits(steady.half_width, 2)}/s (95 %)"
+    return f"{whole(phase.total.count)} operations, {whole(phase.total.failed)} failed"
+
+
+def _response(op: Operation) -> Card:
+    remark = f"p50 {duration(op.response.p50_ns)}, p99.9 {duration(op.response.p999_ns)}"
+    return Card(f"{op.name} p99 response", duration(op.response.p99_ns), remark)
+
+
+def verdict(trial: TrialReport) -> str:
+    """The cards as one sentence."""
+    found = cards(trial)
+    return "; ".join(f"{c.name} {c.value}" for c in found) or "Nothing was measured."
+
+
+def repeat_command(model: ReportModel) -> str:
+    """The command that runs the study again."""
+    return (
+        f"steelyard run {clean(model.path / 'study.toml')}"
+        if model.study_toml
+        else "steelyard run study.toml"
+    )
+
+
+def timing(trial: TrialReport) -> str:
+    """Seconds spent in each part of the trial, in one line."""
+    spent = part(trial.manifest, "timing")
+    return ", ".join(
+        f"{name.replace('_', ' ')} {digits(float(s))} s" for name, s in spent.items() if s is not None
+    )

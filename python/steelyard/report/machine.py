@@ -1,0 +1,59 @@
+"""The report as JSON for other programs: the model's numbers with their units in their names, no prose tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from steelyard.report.model import PhaseReport, ReportModel, TrialReport
+
+FORMAT = 1
+"""Of report.json; raised when a field changes its meaning or goes."""
+
+
+def render_json(model: ReportModel) -> str:
+    """The model as JSON text, keys in a fixed order."""
+    facts = {
+        "format": FORMAT,
+        "name": model.name,
+        "created": model.created,
+        "steelyard": model.version,
+        "partial": model.partial,
+        "study": model.study,
+        "warnings": [asdict(w) for w in model.warnings],
+        "over_trials": {name: asdict(spread) for name, spread in model.over_trials.items()},
+        "trials": [_trial(t) for t in model.trials],
+    }
+    return json.dumps(_plain(facts), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _trial(trial: TrialReport) -> dict[str, Any]:
+    return {
+        "number": trial.number,
+        "repetition": trial.repetition,
+        "status": trial.status,
+        "partial": trial.partial,
+        "measured": trial.measured.phase.name if trial.measured else None,
+        "client_cpu_us_per_op": trial.client_cpu_us,
+        "server_cpu_us_per_op": trial.server_cpu_us,
+        "warnings": [asdict(w) for w in trial.warnings],
+        "phases": [_phase(p) for p in trial.phases],
+        "timing_s": trial.manifest.get("timing") or {},
+    }
+
+
+def _phase(report: PhaseReport) -> dict[str, Any]:
+    return {**asdict(report), "ok_per_s": report.phase.ok_per_s, "closed_loop": report.phase.closed}
+
+
+def _plain(value: Any) -> Any:
+    """Tables and lists of plain values; a number JSON has no word for is null."""
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return None
+    return value if isinstance(value, (str, int, float, bool)) or value is None else str(value)

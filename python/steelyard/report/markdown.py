@@ -1,0 +1,87 @@
+"""The report as Markdown, with charts as SVG files beside it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from steelyard.analysis.warnings import Warned
+from steelyard.report import tables
+from steelyard.report.facts import flat, part
+from steelyard.report.headline import cards, repeat_command, subject, timing
+from steelyard.report.model import ReportModel, TrialReport
+from steelyard.report.tables import Table
+from steelyard.report.words import clean, plain
+
+SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|!~])")
+
+
+def escape(value: str) -> str:
+    """Text that neither Markdown nor HTML takes for markup, in one line."""
+    return SPECIAL.sub(r"\\\1", clean(value)).replace("\n", " ").replace("&", "&amp;")
+
+
+def render_markdown(model: ReportModel, target: Path) -> str:
+    """The report as Markdown; writes `charts/` beside `target`."""
+    from steelyard.report.render import write_charts
+
+    lines = [f"# {escape(model.name)}", "", escape(subject(model)), ""]
+    if question := str(model.study.get("question") or ""):
+        lines += [f"> {escape(question)}", ""]
+    if model.partial:
+        lines += ["**This result is half-written; it shows what reached the disk.**", ""]
+    lines += _warnings(model.warnings)
+    lines += _table(tables.trials(model))
+    for trial in model.trials:
+        lines += _trial(trial, write_charts(trial, target.parent / "charts"))
+    lines += [
+        "## How to repeat",
+        "",
+        "```",
+        repeat_command(model),
+        "```",
+        "",
+        *_fenced(model.study_toml, "toml"),
+    ]
+    lines += [f"Made by Steelyard {escape(model.version)} from results of {escape(model.created)}.", ""]
+    return "\n".join(lines)
+
+
+def _trial(trial: TrialReport, charts: dict[str, str]) -> list[str]:
+    lines = [f"## Trial {trial.number}: {escape(trial.status)}", ""]
+    lines += [f"- {escape(c.name)}: **{escape(c.value)}** ({escape(c.remark)})" for c in cards(trial)] + [""]
+    lines += _warnings(trial.warnings)
+    found = tables.for_phase(trial.measured) if trial.measured else []
+    for table in (*found, tables.phases(trial), tables.effect(trial), tables.deviations(trial)):
+        lines += _table(table)
+    for title, file in charts.items():
+        lines += [f"### {escape(title)}", "", f"![{escape(title)}](charts/{file})", ""]
+    lines += [f"Timing: {escape(timing(trial))}", ""]
+    for heading in ("host", "system"):
+        rows = [(name, plain(value)) for name, value in flat(part(trial.manifest, heading))]
+        lines += _table(Table(heading.capitalize(), ("fact", "value"), rows, words=2) if rows else None)
+    return lines
+
+
+def _warnings(warnings: tuple[Warned, ...]) -> list[str]:
+    lines = [f"- **{w.level}** ({escape(w.kind)}): {escape(w.text)}" for w in warnings]
+    return [*lines, ""] if lines else []
+
+
+def _table(table: Table | None) -> list[str]:
+    if table is None or not table.rows:
+        return []
+    marks = ["---" if n < table.words else "---:" for n in range(len(table.columns))]
+    rows = [table.columns, *table.rows]
+    lines = ["| " + " | ".join(escape(cell) for cell in row) + " |" for row in rows]
+    lines.insert(1, "| " + " | ".join(marks) + " |")
+    note = [escape(table.note), ""] if table.note else []
+    return [f"### {escape(table.title)}", "", *lines, "", *note]
+
+
+def _fenced(text: str, language: str) -> list[str]:
+    if not text:
+        return []
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [fence + language, *(clean(line) for line in text.rstrip().splitlines()), fence, ""]

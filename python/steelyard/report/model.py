@@ -1,0 +1,183 @@
+"""The one model of a report, built from a result folder; every format renders it and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from hdrh.histogram import HdrHistogram
+
+from steelyard.analysis.balance import Balance, balance
+from steelyard.analysis.cost import Cost, client_cpu_us, costs, server_cpu_us
+from steelyard.analysis.spread import EngineSpread, Repeated, engine_spread, repeated
+from steelyard.analysis.steady import Steady
+from steelyard.analysis.summary import Phase
+from steelyard.analysis.warnings import Warned
+from steelyard.report.source import TrialSource, open_source
+from steelyard.report.trial import Read, judge, read_phases
+
+
+@dataclass(frozen=True)
+class PhaseReport:
+    """One phase with what was derived from it.
+
+    Attributes:
+        phase: counts and distributions.
+        steady: steadiness (of run phases).
+        costs: CPU and more of every party in this phase.
+        balance: how evenly the nodes shared it.
+        engines: percentiles per engine, when there were several.
+    """
+
+    phase: Phase
+    steady: Steady | None = None
+    costs: tuple[Cost, ...] = ()
+    balance: tuple[Balance, ...] = ()
+    engines: tuple[EngineSpread, ...] = ()
+
+
+@dataclass(frozen=True)
+class TrialReport:
+    """One trial: its phases, warnings and facts, and the frames its charts are drawn from."""
+
+    number: int
+    repetition: int
+    status: str
+    partial: bool
+    path: Path
+    manifest: Mapping[str, Any]
+    phases: tuple[PhaseReport, ...]
+    measured: PhaseReport | None
+    """The phase the trial was made for; None when it never came to one."""
+    warnings: tuple[Warned, ...]
+    intervals: pl.DataFrame
+    system: pl.DataFrame
+    histograms: Mapping[str, Mapping[str, HdrHistogram]]
+    """Phase -> tag -> histogram."""
+
+    @property
+    def client_cpu_us(self) -> float | None:
+        """CPU of the client per operation, the lab included."""
+        return client_cpu_us(self.measured.costs) if self.measured else None
+
+    @property
+    def server_cpu_us(self) -> float | None:
+        """CPU of all servers per operation."""
+        return server_cpu_us(self.measured.costs) if self.measured else None
+
+
+@dataclass(frozen=True)
+class ReportModel:
+    """A whole report."""
+
+    name: str
+    path: Path
+    created: str
+    version: str
+    study: Mapping[str, Any]
+    study_toml: str
+    planned: int
+    """Trials the study asks for."""
+    trials: tuple[TrialReport, ...]
+    over_trials: Mapping[str, Repeated] = field(default_factory=dict)
+    """Figure -> its spread over repetitions, when there are several."""
+    warnings: tuple[Warned, ...] = ()
+    """About the run as a whole."""
+
+    @property
+    def partial(self) -> bool:
+        """Whether the result is half-written."""
+        return any(t.partial for t in self.trials) or len(self.trials) < self.planned
+
+
+FIGURES = {
+    "ok/s": lambda t: t.measured and t.measured.phase.ok_per_s,
+    "p50 response, ms": lambda t: t.measured and _ms(t.measured.phase.total.response.p50_ns),
+    "p99 response, ms": lambda t: t.measured and _ms(t.measured.phase.total.response.p99_ns),
+    "p99.9 response, ms": lambda t: t.measured and _ms(t.measured.phase.total.response.p999_ns),
+    "client CPU, us/op": lambda t: t.client_cpu_us,
+    "server CPU, us/op": lambda t: t.server_cpu_us,
+}
+"""What is compared over trials."""
+
+
+def _ms(ns: float | None) -> float | None:
+    return None if ns is None else ns / 1e6
+
+
+def build(folder: Path) -> ReportModel:
+    """Derive a report from a result folder.
+
+    Raises:
+        InputError: the folder is no result.
+    """
+    source = open_source(folder)
+    run = source.run
+    listed = {int(t.get("number", 0)): t for t in run.get("trials") or ()}
+    trials = tuple(_trial(t, place, listed) for place, t in enumerate(source.trials, start=1))
+    toml = folder / "study.toml"
+    return ReportModel(
+        name=str(run.get("name") or folder.name),
+        path=folder,
+        created=str(run.get("created", "")),
+        version=str(run.get("steelyard", "")),
+        study=run.get("study") or {},
+        study_toml=toml.read_text(encoding="utf-8", errors="replace") if toml.is_file() else "",
+        planned=len(listed),
+        trials=trials,
+        over_trials=_over_trials(trials),
+        warnings=_of_run(trials, len(listed)),
+    )
+
+
+def _over_trials(trials: Sequence[TrialReport]) -> dict[str, Repeated]:
+    whole = [t for t in trials if t.measured and not t.partial and t.status == "done"]
+    if len(whole) < 2:
+        return {}
+    found = {name: repeated([figure(t) for t in whole]) for name, figure in FIGURES.items()}
+    return {name: spread for name, spread in found.items() if spread}
+
+
+def _of_run(trials: Sequence[TrialReport], planned: int) -> tuple[Warned, ...]:
+    if not trials:
+        return (Warned("partial", "Half-written result: no trial has left a folder yet.", "fault"),)
+    missing = planned - len(trials)
+    if missing <= 0:
+        return ()
+    text = f"Half-written result: {missing} of {planned} planned trials have no results."
+    return (Warned("partial", text, "fault"),)
+
+
+def _trial(source: TrialSource, place: int, listed: Mapping[int, Mapping[str, Any]]) -> TrialReport:
+    number = int(source.path.name.split(".")[0]) if source.path.name[:1].isdigit() else place
+    entry, manifest = listed.get(number, {}), source.manifest
+    read = Read(manifest, source.intervals(), source.system())
+    phases, histograms = read_phases(source, read)
+    judged = judge(read, phases, partial=source.partial)
+    reports = tuple(
+        PhaseReport(
+            phase=phase,
+            steady=judged.steady if phase is judged.measured else None,
+            costs=costs(read.system, phase),
+            balance=balance(read.system, phase),
+            engines=engine_spread(phase),
+        )
+        for phase in phases
+    )
+    return TrialReport(
+        number=number,
+        repetition=int(entry.get("repetition") or number),
+        status=str(manifest.get("status") or entry.get("status") or "unknown"),
+        partial=source.partial,
+        path=source.path,
+        manifest=manifest,
+        phases=reports,
+        measured=next((r for r in reports if r.phase is judged.measured), None),
+        warnings=judged.warnings,
+        intervals=read.intervals,
+        system=read.system,
+        histograms=histograms,
+    )

@@ -1,0 +1,88 @@
+"""The report as text for a terminal: plain when it is none, whole at 100 columns."""
+
+from __future__ import annotations
+
+import io
+
+from rich import box
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from steelyard.analysis.warnings import Warned
+from steelyard.report import tables
+from steelyard.report.headline import repeat_command, subject, timing, verdict
+from steelyard.report.model import ReportModel, TrialReport
+from steelyard.report.tables import Table
+from steelyard.report.words import clean
+
+WIDTH = 100
+STYLES = {"fault": "bold red", "warning": "yellow", "note": "cyan"}
+WORDS = {"fault": "FAULT", "warning": "WARNING", "note": "NOTE"}
+
+
+def show(model: ReportModel, console: Console) -> None:
+    """Print a report."""
+    console.print(Text(clean(f"{model.name}: {subject(model)}"), style="bold"))
+    if question := str(model.study.get("question") or ""):
+        console.print(Text(clean(question)))
+    if model.partial:
+        console.print(Text("This result is half-written; it shows what reached the disk.", style="bold red"))
+    _warnings(model.warnings, console)
+    if overview := tables.trials(model):
+        _table(overview, console)
+    for trial in model.trials:
+        _trial(trial, console, several=len(model.trials) > 1)
+    console.print(Text(f"Again: {repeat_command(model)}", style="dim"))
+
+
+def render_text(model: ReportModel) -> str:
+    """The same as a string of plain text, 100 columns wide."""
+    console = Console(file=io.StringIO(), width=WIDTH, force_terminal=False, color_system=None)
+    show(model, console)
+    assert isinstance(console.file, io.StringIO)  # noqa: S101 - given above
+    return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines()) + "\n"
+
+
+def _trial(trial: TrialReport, console: Console, *, several: bool) -> None:
+    if several:
+        console.print()
+        console.rule(Text(f"trial {trial.number} ({clean(trial.status)})"), characters="-")
+    console.print(Text(verdict(trial), style="bold"))
+    _warnings(trial.warnings, console)
+    if trial.measured:
+        for table in tables.for_phase(trial.measured):
+            _table(table, console)
+    for found in (tables.phases(trial), tables.effect(trial)):
+        if found.rows:
+            _table(found, console)
+    if spent := timing(trial):
+        console.print(Padding(Text(f"Timing: {spent}"), (1, 0, 0, 0)))
+
+
+def _warnings(warnings: tuple[Warned, ...], console: Console) -> None:
+    for warned in warnings:
+        grid = RichTable.grid(padding=(0, 1))
+        grid.add_column(width=7, no_wrap=True)
+        grid.add_column()
+        grid.add_row(Text(WORDS[warned.level], style=STYLES[warned.level]), Text(clean(warned.text)))
+        console.print(grid)
+
+
+def _table(table: Table, console: Console) -> None:
+    console.print()
+    console.print(Text(table.title, style="bold"))
+    console.print(_laid_out(table))
+    if table.note:
+        console.print(Text(table.note, style="dim"))
+
+
+def _laid_out(table: Table) -> RenderableType:
+    found = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    for place, name in enumerate(table.columns):
+        right = place >= table.words
+        found.add_column(Text(name), justify="right" if right else "left", overflow="fold", no_wrap=right)
+    for place, row in enumerate(table.rows):
+        found.add_row(*(Text(cell) for cell in row), end_section=place + 1 in table.breaks)
+    return found

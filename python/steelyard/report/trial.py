@@ -1,0 +1,144 @@
+"""From one trial's files to its phases, its steadiness and its warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+from hdrh.histogram import HdrHistogram
+
+from steelyard.analysis.cost import costs
+from steelyard.analysis.counters import Window, nodes
+from steelyard.analysis.cut_short import phase_from_series
+from steelyard.analysis.steady import Steady, steady
+from steelyard.analysis.summary import TOTAL, Phase, phase_from_summary
+from steelyard.analysis.warnings import SIDE_CHECKS, Context, Warned, derive
+from steelyard.analysis.warnings.outcome import not_done, partial
+from steelyard.report.facts import is_local, node_names, part, quota_cores
+from steelyard.report.source import TrialSource
+
+MEASURED = "run"
+"""The phase a trial is made for; else the last one that runs the mix and is no warm-up."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """What was read of a trial."""
+
+    manifest: Mapping[str, Any]
+    intervals: pl.DataFrame
+    system: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the measured phase is, whether it was steady, and what there is to warn about."""
+
+    measured: Phase | None
+    steady: Steady | None
+    warnings: tuple[Warned, ...]
+
+
+Histograms = dict[str, Mapping[str, HdrHistogram]]
+
+
+def read_phases(source: TrialSource, read: Read) -> tuple[tuple[Phase, ...], Histograms]:
+    """All phases in order, whole ones from their summary and cut-short ones from the series, with their
+    histograms."""
+    whole = {str(p.get("name")): p for p in read.manifest.get("phases") or ()}
+    begun = read.intervals["phase"].unique(maintain_order=True).to_list() if read.intervals.height else []
+    plans = {p.get("name"): p for p in part(read.manifest, "plan").get("phases") or ()}
+    phases: list[Phase] = []
+    histograms: Histograms = {}
+    for name in dict.fromkeys([*whole, *begun]):
+        histograms[name] = source.histograms(name)
+        summary = (whole.get(name) or {}).get("summary")
+        if summary:
+            reason = str(whole[name].get("reason") or "")
+            phases.append(phase_from_summary(summary, histograms[name], reason))
+        else:
+            phases.append(phase_from_series(read.intervals, name, histograms[name], plans.get(name)))
+    return tuple(sorted(phases, key=lambda p: p.start_ns)), histograms
+
+
+def measured_phase(phases: Sequence[Phase]) -> Phase | None:
+    """The phase the trial was made for; a load when nothing else was run."""
+    runs = [p for p in phases if p.kind == "run" and not p.name.startswith("warm")]
+    named = [p for p in runs if p.name == MEASURED]
+    return next(iter(named or runs[-1:] or phases[-1:]), None)
+
+
+def steadiness(intervals: pl.DataFrame, phase: Phase) -> Steady | None:
+    """Completed operations per second in a closed loop, else the median response: with a rate the former
+    is given.
+
+    The last second is left out: it is seldom a whole one.
+    """
+    if not intervals.height:
+        return None
+    rows = intervals.filter((pl.col("phase") == phase.name) & (pl.col("op") == TOTAL)).sort("second")
+    rows = rows.filter(pl.col("second") < int(phase.seconds))
+    column, words = ("done", "throughput") if phase.closed else ("response_p50_ns", "median response time")
+    return steady(rows[column].drop_nulls().cast(pl.Float64).to_numpy(), words)
+
+
+def judge(read: Read, phases: Sequence[Phase], *, partial: bool) -> Judged:
+    """Find the measured phase and everything there is to warn about."""
+    measured = measured_phase(phases)
+    if measured is None:
+        return Judged(None, None, _nothing(read, partial))
+    found = steadiness(read.intervals, measured) if measured.kind == "run" else None
+    derived = derive(_context(read, measured, found, partial))
+    side = [w for p in phases if p is not measured for w in derive(Context(p), SIDE_CHECKS)]
+    known = {w.kind for w in derived}
+    told = [w for w in _told(read.manifest) if w.kind not in known]
+    return Judged(measured, found, (*derived, *side, *told))
+
+
+def _nothing(read: Read, cut: bool) -> tuple[Warned, ...]:
+    empty = Context(
+        Phase("", "run", 0, 0, 0.0, total=phase_from_summary({}, {}).total),
+        partial=cut,
+        status=str(read.manifest.get("status") or "unknown"),
+        reason=str(read.manifest.get("reason") or ""),
+    )
+    return derive(empty, (partial, not_done))
+
+
+def _told(manifest: Mapping[str, Any]) -> list[Warned]:
+    return [Warned(str(w.get("kind", "")), str(w.get("text", ""))) for w in manifest.get("warnings") or ()]
+
+
+def _context(read: Read, phase: Phase, found: Steady | None, cut: bool) -> Context:
+    manifest, system = read.manifest, read.system
+    cores = part(manifest, "host").get("cores")
+    window = Window(system, phase.start_ns, phase.end_ns)
+    workload = part(manifest, "trial", "workload")
+    inside = system.filter(pl.col("metric").str.starts_with("server_"))
+
+    def machine(metric: str) -> float | None:
+        rate = window.rate("machine", metric)
+        return None if rate is None or not cores else rate / cores
+
+    return Context(
+        phase=phase,
+        steady=found,
+        costs=costs(system, phase),
+        status=str(manifest.get("status") or "unknown"),
+        reason=str(manifest.get("reason") or ""),
+        partial=cut,
+        timeline=manifest.get("timeline") or (),
+        verify=str(workload.get("verify", "")),
+        values=str(workload.get("values", "")),
+        cores=cores,
+        quota_cores=quota_cores(manifest),
+        local=is_local(manifest),
+        nodes=node_names(manifest),
+        watched=frozenset(nodes(system)),
+        agents=frozenset(inside["source"].unique().to_list()),
+        steal_share=machine("cpu_steal_seconds_total"),
+        iowait_share=machine("cpu_iowait_seconds_total"),
+        busy_share=machine("cpu_seconds_total"),
+    )

@@ -1,0 +1,63 @@
+"""Durations and sizes as people write them: `60s`, `250ms`, `512m`, `2g`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TypeVar
+
+from steelyard.errors import InputError
+
+T = TypeVar("T")
+
+_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_MIB = {"k": 1 / 1024, "m": 1.0, "g": 1024.0, "t": 1024.0 * 1024}
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(us|ms|s|min|m|h)")
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)([kmgt])(?:i?b)?", re.IGNORECASE)
+
+
+def seconds(text: str) -> float:
+    """The seconds of a duration such as `60s`, `5m`, `1h30m` or `250ms`.
+
+    Raises:
+        ValueError: it is no duration; the text says what one looks like.
+    """
+    word = text.strip()
+    parts = list(_DURATION.finditer(word))
+    if not parts or "".join(part.group() for part in parts) != word:
+        raise ValueError(f"{text!r} is no duration; write a number and a unit: 250ms, 60s, 5m, 1h")
+    return sum(float(part[1]) * _SECONDS[part[2]] for part in parts)
+
+
+def milliseconds(text: str) -> int:
+    """As `seconds`, in whole milliseconds."""
+    return round(seconds(text) * 1000)
+
+
+def mebibytes(text: str) -> int:
+    """The MiB of a size such as `512m`, `2g` or `1.5GiB`.
+
+    Raises:
+        ValueError: it is no size; the text says what one looks like.
+    """
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is no size; write a number and a unit: 512m, 2g")
+    return round(float(match[1]) * _MIB[match[2].lower()])
+
+
+def bytes_text(count: float) -> str:
+    """A number of bytes for people: `97.7 MiB`."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} TiB"
+
+
+def of_flag(flag: str, convert: Callable[[str], T], text: str) -> T:
+    """`convert(text)`, its ValueError turned into an InputError that names the flag."""
+    try:
+        return convert(text)
+    except ValueError as error:
+        raise InputError(f"{flag}: {error}") from None

@@ -1,0 +1,153 @@
+"""Control groups, versions 1 and 2: one group per node holds all its processes under one limit of CPU, memory and I/O.
+
+The CPU period is fixed, equal for all systems, and bursts are off; both are recorded.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from steelyard.errors import InfrastructureError
+from steelyard.spec.system import NodeLimits
+
+MOUNT = Path("/sys/fs/cgroup")
+CPU_PERIOD_US = 100_000
+CONTROLLERS = ("cpu", "cpuacct", "memory", "blkio")
+"""What version 1 mounts one by one; version 2 calls the last "io" and has the second within the first."""
+
+
+@dataclass
+class Group:
+    """The control group of one node.
+
+    Attributes:
+        folders: controller -> folder; "unified" on version 2; empty where there is none.
+        missing: why a controller is not there, by its name.
+    """
+
+    folders: dict[str, Path] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+
+    def add(self, pid: int) -> None:
+        """Put a process, with all it will start, into the group."""
+        for folder in self.folders.values():
+            (folder / "cgroup.procs").write_text(str(pid))
+
+    def limit_cpu(self, cores: float | None) -> None:
+        """Set the CPU quota in cores; None takes it away. Raises InfrastructureError if it cannot be set."""
+        quota = round(cores * CPU_PERIOD_US) if cores else None
+        if "unified" in self.folders:
+            self._write("unified", "cpu.max", f"{quota or 'max'} {CPU_PERIOD_US}")
+        elif "cpu" in self.folders or quota is not None:
+            self._write("cpu", "cpu.cfs_period_us", str(CPU_PERIOD_US))
+            self._write("cpu", "cpu.cfs_quota_us", str(quota or -1))
+
+    def limit_memory(self, mib: int) -> None:
+        """Set the limit of memory in MiB, page cache included."""
+        if "unified" in self.folders:
+            self._write("unified", "memory.max", str(mib << 20))
+        else:
+            self._write("memory", "memory.limit_in_bytes", str(mib << 20))
+
+    def limit_disk(self, limits: NodeLimits, device: str) -> None:
+        """Set the disk limits for the device "major:minor"."""
+        mib = 1 << 20
+        wanted = {
+            ("rbps", "read_bps"): limits.disk_read_mib_per_s and round(limits.disk_read_mib_per_s * mib),
+            ("wbps", "write_bps"): limits.disk_write_mib_per_s and round(limits.disk_write_mib_per_s * mib),
+            ("riops", "read_iops"): limits.disk_read_iops,
+            ("wiops", "write_iops"): limits.disk_write_iops,
+        }
+        for (new, old), value in wanted.items():
+            if value and "unified" in self.folders:
+                self._write("unified", "io.max", f"{device} {new}={value}")
+            elif value:
+                self._write("blkio", f"blkio.throttle.{old}_device", f"{device} {value}")
+
+    def _write(self, controller: str, name: str, value: str) -> None:
+        folder = self.folders.get(controller)
+        if folder is None:
+            raise InfrastructureError(
+                f"a limit needs the control group controller {controller!r}: {self.missing.get(controller, 'it is missing')}",
+                hint="run as root on a host with control groups, or leave the limit out",
+            )
+        try:
+            (folder / name).write_text(value)
+        except OSError as error:
+            raise InfrastructureError(
+                f"cannot write {value!r} to {folder / name}: {error.strerror}",
+                hint="run as root on a host with control groups, or leave the limit out",
+            ) from error
+
+
+def make(cluster: str, node: str) -> Group:
+    """Make the group of a node in every hierarchy that lets us; what does not is told in `missing`."""
+    group = Group()
+    for name, root in _roots().items():
+        folder = root / "steelyard" / cluster / node
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if name == "unified":
+                _delegate(root, folder)
+            group.folders[name] = folder
+        except OSError as error:
+            group.missing[name] = f"{folder}: {error.strerror}"
+    if "unified" not in group.folders:
+        group.missing |= {name: "not mounted" for name in CONTROLLERS if name not in _roots()}
+    return group
+
+
+def _delegate(root: Path, folder: Path) -> None:
+    for parent in [root, *reversed(folder.relative_to(root).parents[:-1])]:
+        at = root / parent
+        (at / "cgroup.subtree_control").write_text("+cpu +memory +io")
+
+
+def _roots() -> dict[str, Path]:
+    if (MOUNT / "cgroup.controllers").exists():
+        return {"unified": MOUNT}
+    return {name: MOUNT / name for name in CONTROLLERS if (MOUNT / name / "cgroup.procs").exists()}
+
+
+def remove(folder: Path) -> None:
+    """Remove a group of ours, and our folders above it once they are empty; waits a moment for its last task."""
+    until = time.monotonic() + 2.0
+    while folder.exists():
+        try:
+            folder.rmdir()
+        except OSError:
+            if time.monotonic() > until:
+                return
+            time.sleep(0.02)
+    with suppress(OSError):
+        folder.parent.rmdir()
+        folder.parent.parent.rmdir()
+
+
+def device_of(path: Path) -> str:
+    """The disk "major:minor" below a path: throttling works on disks, not on partitions."""
+    number = path.stat().st_dev
+    entry = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}")
+    if (entry / "partition").exists():
+        return (entry.resolve().parent / "dev").read_text().strip()
+    if not entry.exists():
+        raise InfrastructureError(f"{path} is on no disk of its own (major {os.major(number)})", hint="leave disk limits out")
+    return f"{os.major(number)}:{os.minor(number)}"
+
+
+@cache
+def version() -> str:
+    """Which control groups this host has: "2", "1" or "none"."""
+    roots = _roots()
+    return "2" if "unified" in roots else "1" if roots else "none"
+
+
+def writable() -> bool:
+    """Whether this user may make groups."""
+    roots = _roots().values()
+    return bool(roots) and all(os.access(root, os.W_OK) for root in roots)

@@ -1,0 +1,151 @@
+"""The sampler's side of an agent: asked once a tick, never waited for."""
+
+from __future__ import annotations
+
+import json
+import selectors
+import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from errno import EINPROGRESS
+
+from steelyard.testbed.base import WatchTarget
+from steelyard.testbed.watch.agent import new_socket
+
+ANSWER_WITHIN_S = 0.5
+LONGEST_PAUSE_S = 5.0
+MAX_ANSWER_BYTES = 1 << 20
+
+
+class AgentLink:
+    """One agent's connection, driven by ticks and by a selector's events, never blocking.
+
+    A server that is frozen keeps its connection and is asked nothing more until it has answered; an answer
+    that comes later than 0.5 s is thrown away. A broken connection is tried again after 1, 2, 4, 5, 5, ...
+    seconds.
+
+    Args:
+        target: the node; its `agent` must be set.
+        selector: where the connection's events are waited for; the registered data is `on_event`.
+        deliver: called with the time the answer arrived (CLOCK_MONOTONIC ns) and the metrics.
+    """
+
+    def __init__(
+        self,
+        target: WatchTarget,
+        selector: selectors.BaseSelector,
+        deliver: Callable[[int, dict[str, float]], None],
+    ) -> None:
+        self.target = target
+        self.asked = 0
+        self.answered = 0
+        self.reason = "not asked yet"
+        self._selector = selector
+        self._deliver = deliver
+        self._socket: socket.socket | None = None
+        self._connected = False
+        self._asked_s: float | None = None
+        self._retry_s = 0.0
+        self._pause_s = 1.0
+        self._unread = b""
+
+    @property
+    def waiting(self) -> bool:
+        """Whether an answer that would still be taken is outstanding."""
+        return self._asked_s is not None and time.monotonic() - self._asked_s <= ANSWER_WITHIN_S
+
+    def tick(self) -> None:
+        """Ask, if the agent is connected and owes no answer; connect, if it is time to."""
+        self.asked += 1
+        now = time.monotonic()
+        if self._socket is None:
+            if now >= self._retry_s:
+                self._connect()
+        elif not self._connected:
+            if now - (self._asked_s or now) > ANSWER_WITHIN_S:
+                self._fail("the connection was not accepted in time")
+        elif self._asked_s is None:
+            self._ask()
+        else:
+            self.reason = f"no answer for {now - self._asked_s:.1f} s"
+
+    def on_event(self, _events: int) -> None:
+        """Go on with what the selector reported."""
+        if self._socket is None:
+            return
+        try:
+            if self._connected:
+                self._receive(self._socket)
+            else:
+                self._established(self._socket)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            self._fail(str(error) or type(error).__name__)
+
+    def close(self) -> None:
+        """Close the connection; the next tick opens another."""
+        if self._socket is not None:
+            with suppress(KeyError, ValueError):
+                self._selector.unregister(self._socket)
+            self._socket.close()
+        self._socket, self._connected, self._asked_s, self._unread = None, False, None, b""
+
+    def _connect(self) -> None:
+        host, port = self.target.agent or ("", 0)
+        try:
+            self._socket = new_socket(host, self.target.namespace)
+            self._socket.setblocking(False)
+            number = self._socket.connect_ex((host, port))
+            if number not in (0, EINPROGRESS):
+                raise OSError(number, f"cannot connect to {host}:{port}")
+            self._selector.register(self._socket, selectors.EVENT_WRITE, self.on_event)
+            self._asked_s = time.monotonic()
+        except OSError as error:
+            self._fail(str(error))
+
+    def _established(self, connection: socket.socket) -> None:
+        number = connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        if number:
+            raise OSError(number, f"cannot connect to {self.target.agent}")
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._selector.modify(connection, selectors.EVENT_READ, self.on_event)
+        self._connected = True
+        self._ask()
+
+    def _ask(self) -> None:
+        assert self._socket is not None  # noqa: S101 - both callers have looked
+        try:
+            self._socket.send(b"metrics\n")  # eight bytes into an empty buffer: all or an error
+            self._asked_s = time.monotonic()
+        except OSError as error:
+            self._fail(str(error))
+
+    def _receive(self, connection: socket.socket) -> None:
+        received = connection.recv(65536)
+        if not received:
+            raise ConnectionError("the server closed the connection")
+        self._unread += received
+        line, end, rest = self._unread.partition(b"\n")
+        if not end:
+            if len(self._unread) > MAX_ANSWER_BYTES:
+                raise ValueError("the answer has no end")
+            return
+        in_time = self.waiting
+        self._unread, self._asked_s = rest, None
+        if not in_time:
+            return
+        answer = json.loads(line)
+        if not answer["ok"]:
+            self.reason = str(answer.get("error"))
+            return
+        self.answered += 1
+        self._pause_s = 1.0
+        self._deliver(time.monotonic_ns(), answer["metrics"])
+
+    def _fail(self, reason: str) -> None:
+        self.reason = reason
+        self.close()
+        self._retry_s = (
+            time.monotonic() + self._pause_s - 0.05
+        )  # so that a pause of 1 s is over at the next tick
+        self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)
