@@ -23,17 +23,31 @@ fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut files = vec![root.join("Cargo.toml"), root.join("Cargo.lock")];
     collect(&root.join("crates"), &mut files);
-    files.sort_by_key(|p| p.strip_prefix(&root).unwrap_or(p).to_string_lossy().into_owned());
+    files.sort_by_key(|p| {
+        p.strip_prefix(&root)
+            .unwrap_or(p)
+            .to_string_lossy()
+            .into_owned()
+    });
     let mut hash = Sha256::new();
     for file in &files {
         println!("cargo:rerun-if-changed={}", file.display());
-        let name = file.strip_prefix(&root).unwrap_or(file).to_string_lossy().into_owned();
+        let name = file
+            .strip_prefix(&root)
+            .unwrap_or(file)
+            .to_string_lossy()
+            .into_owned();
         hash.update(name.as_bytes());
         hash.update([0]);
         hash.update(fs::read(file).unwrap_or_default());
         hash.update([0]);
     }
     println!("cargo:rerun-if-changed={}", root.join("crates").display());
-    let hex: String = hash.finalize().iter().take(8).map(|b| format!("{b:02x}")).collect();
+    let hex: String = hash
+        .finalize()
+        .iter()
+        .take(8)
+        .map(|b| format!("{b:02x}"))
+        .collect();
     println!("cargo:rustc-env=STEELYARD_SOURCE_HASH={hex}");
 }

@@ -29,7 +29,13 @@ impl Shared {
     }
 
     /// The next operation for client `slot`, waiting until it is due.
-    fn claim(&self, mut state: MutexGuard<'_, State>, slot: usize, bench: &Bench, floors: &mut Vec<u64>) -> Option<Ticket> {
+    fn claim(
+        &self,
+        mut state: MutexGuard<'_, State>,
+        slot: usize,
+        bench: &Bench,
+        floors: &mut Vec<u64>,
+    ) -> Option<Ticket> {
         loop {
             let now = bench.clock.now();
             match state.core.as_mut()?.claim(slot, now, floors) {
@@ -44,12 +50,18 @@ impl Shared {
                     return Some(ticket);
                 }
                 Claim::Wait(_) if state.led => {
-                    state = self.call.wait(state).unwrap_or_else(PoisonError::into_inner);
+                    state = self
+                        .call
+                        .wait(state)
+                        .unwrap_or_else(PoisonError::into_inner);
                 }
                 Claim::Wait(until) => {
                     state.led = true;
                     let wait = Duration::from_nanos(until.saturating_sub(now));
-                    let waited = self.call.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner);
+                    let waited = self
+                        .call
+                        .wait_timeout(state, wait)
+                        .unwrap_or_else(PoisonError::into_inner);
                     state = waited.0;
                     state.led = false;
                     self.turns.fetch_add(1, Ordering::Relaxed);
@@ -88,14 +100,31 @@ impl ThreadCrew {
         clients: usize,
         present: &mpsc::Sender<()>,
     ) -> std::io::Result<Self> {
-        let state = Mutex::new(State { core: Some(core), led: false });
-        let shared = Arc::new(Shared { state, call: Condvar::new(), turns: AtomicU64::new(0) });
+        let state = Mutex::new(State {
+            core: Some(core),
+            led: false,
+        });
+        let shared = Arc::new(Shared {
+            state,
+            call: Condvar::new(),
+            turns: AtomicU64::new(0),
+        });
         for slot in 0..clients {
             let (shared, present, tools) = (shared.clone(), present.clone(), tools.clone());
-            std::thread::Builder::new().name(format!("client-{slot}")).stack_size(512 * 1024).spawn(move || {
-                let _present = present;
-                client(&shared, &Bench { clock: Clock::default(), tools }, slot);
-            })?;
+            std::thread::Builder::new()
+                .name(format!("client-{slot}"))
+                .stack_size(512 * 1024)
+                .spawn(move || {
+                    let _present = present;
+                    client(
+                        &shared,
+                        &Bench {
+                            clock: Clock::default(),
+                            tools,
+                        },
+                        slot,
+                    );
+                })?;
         }
         Ok(Self { shared })
     }
@@ -103,7 +132,13 @@ impl ThreadCrew {
 
 impl Crew for ThreadCrew {
     fn with_core<R>(&self, use_core: impl FnOnce(&mut Core) -> R) -> R {
-        use_core(self.shared.lock().core.as_mut().expect("the core leaves only with the crew"))
+        use_core(
+            self.shared
+                .lock()
+                .core
+                .as_mut()
+                .expect("the core leaves only with the crew"),
+        )
     }
 
     fn wake(&self) {

@@ -17,7 +17,11 @@ pub struct Clock {
 
 impl Default for Clock {
     fn default() -> Self {
-        let clock = Self { tsc: quanta::Clock::new(), anchor_raw: Cell::new(0), anchor_ns: Cell::new(0) };
+        let clock = Self {
+            tsc: quanta::Clock::new(),
+            anchor_raw: Cell::new(0),
+            anchor_ns: Cell::new(0),
+        };
         clock.reanchor();
         clock
     }
@@ -26,7 +30,9 @@ impl Default for Clock {
 impl Clock {
     /// CLOCK_MONOTONIC nanoseconds.
     pub fn now(&self) -> u64 {
-        let since = self.tsc.delta_as_nanos(self.anchor_raw.get(), self.tsc.raw());
+        let since = self
+            .tsc
+            .delta_as_nanos(self.anchor_raw.get(), self.tsc.raw());
         if since > REANCHOR_NS {
             self.reanchor();
             return self.anchor_ns.get();
@@ -42,7 +48,10 @@ impl Clock {
 }
 
 fn read(id: libc::clockid_t) -> u64 {
-    let mut spec = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut spec = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: `spec` is a valid out pointer and the clock ids used here exist on every Linux.
     unsafe { libc::clock_gettime(id, &raw mut spec) };
     spec.tv_sec as u64 * 1_000_000_000 + spec.tv_nsec as u64
@@ -70,7 +79,10 @@ pub struct ClockPair {
 impl ClockPair {
     /// Both clocks, now.
     pub fn now() -> Self {
-        Self { monotonic_ns: monotonic_ns(), realtime_ns: realtime_ns() }
+        Self {
+            monotonic_ns: monotonic_ns(),
+            realtime_ns: realtime_ns(),
+        }
     }
 }
 
@@ -115,7 +127,11 @@ impl Usage {
 pub fn resident_bytes() -> u64 {
     let pages = std::fs::read_to_string("/proc/self/statm")
         .ok()
-        .and_then(|text| text.split(' ').nth(1).and_then(|field| field.parse::<u64>().ok()));
+        .and_then(|text| {
+            text.split(' ')
+                .nth(1)
+                .and_then(|field| field.parse::<u64>().ok())
+        });
     pages.unwrap_or(0) * 4096
 }
 
@@ -133,7 +149,10 @@ mod tests {
         let clock = Clock::default();
         for _ in 0..100 {
             let (before, read, after) = (monotonic_ns(), clock.now(), monotonic_ns());
-            assert!(read + 20_000 >= before && read <= after + 20_000, "{before} {read} {after}");
+            assert!(
+                read + 20_000 >= before && read <= after + 20_000,
+                "{before} {read} {after}"
+            );
         }
     }
 }

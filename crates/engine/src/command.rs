@@ -64,7 +64,10 @@ impl Command {
     /// Say in the event stream that it was carried out, or why not.
     pub fn acknowledge(&self, events: &Events, result: Result<(), String>) {
         let (ok, error) = (result.is_ok(), result.err());
-        events.emit("ack", json!({"id": self.id, "cmd": self.order.name(), "ok": ok, "error": error}));
+        events.emit(
+            "ack",
+            json!({"id": self.id, "cmd": self.order.name(), "ok": ok, "error": error}),
+        );
     }
 }
 
@@ -84,11 +87,17 @@ pub fn listen(events: Events) -> UnboundedReceiver<Command> {
                     }
                 }
                 Err(error) => {
-                    events.emit("ack", json!({"id": null, "cmd": null, "ok": false, "error": error.to_string()}));
+                    events.emit(
+                        "ack",
+                        json!({"id": null, "cmd": null, "ok": false, "error": error.to_string()}),
+                    );
                 }
             }
         }
-        let _ = sender.send(Command { id: 0, order: Order::Stop });
+        let _ = sender.send(Command {
+            id: 0,
+            order: Order::Stop,
+        });
     });
     receiver
 }

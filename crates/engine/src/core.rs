@@ -177,7 +177,11 @@ pub struct CoreParts<'a> {
 impl Core {
     /// A phase about to begin.
     pub fn new(parts: CoreParts<'_>) -> Self {
-        let idle = Slot { due: u64::MAX, kind: Kind::Read, busy: false };
+        let idle = Slot {
+            due: u64::MAX,
+            kind: Kind::Read,
+            busy: false,
+        };
         Self {
             dispenser: parts.dispenser,
             ledger: parts.ledger,
@@ -222,22 +226,40 @@ impl Core {
             self.ledger.deleting(draft.rank);
         }
         let known = self.ledger.known(draft.rank, floors);
-        self.slots[slot] = Slot { due: due.unwrap_or(now), kind: draft.kind, busy: true };
+        self.slots[slot] = Slot {
+            due: due.unwrap_or(now),
+            kind: draft.kind,
+            busy: true,
+        };
         self.in_flight += 1;
         self.started_total += 1;
         self.recorder.counts.started += 1;
         self.recorder.counts.in_flight = self.recorder.counts.in_flight.max(self.in_flight);
-        self.last_timestamp_us = (now as i64 / 1000 + self.offset_us).max(self.last_timestamp_us + 1);
+        self.last_timestamp_us =
+            (now as i64 / 1000 + self.offset_us).max(self.last_timestamp_us + 1);
         let judge = match self.verify {
             Verify::Off => false,
             Verify::Sample => number.is_multiple_of(64),
             Verify::All | Verify::Full => true,
         };
-        Claim::Go(Ticket { draft, due, timestamp_us: self.last_timestamp_us, judge, known })
+        Claim::Go(Ticket {
+            draft,
+            due,
+            timestamp_us: self.last_timestamp_us,
+            judge,
+            known,
+        })
     }
 
     /// Client `slot` has done `ticket`.
-    pub fn finish(&mut self, slot: usize, ticket: &Ticket, did: &Performed, reply: &mut Reply, floors: &[u64]) {
+    pub fn finish(
+        &mut self,
+        slot: usize,
+        ticket: &Ticket,
+        did: &Performed,
+        reply: &mut Reply,
+        floors: &[u64],
+    ) {
         self.slots[slot].busy = false;
         self.slots[slot].due = u64::MAX;
         self.in_flight -= 1;
@@ -245,7 +267,8 @@ impl Core {
         self.last_done = self.last_done.max(did.done);
         self.attempts[(did.attempts as usize).min(ATTEMPTS - 1)] += 1;
         let outcome = self.judge(ticket, did, reply, floors);
-        let success = outcome == Outcome::Ok || (outcome == Outcome::NotFound && self.absence_expected);
+        let success =
+            outcome == Outcome::Ok || (outcome == Outcome::NotFound && self.absence_expected);
         self.ok += u64::from(success);
         self.outcomes[outcome as usize] += 1;
         self.acknowledge(ticket, success);
@@ -261,7 +284,13 @@ impl Core {
     }
 
     /// The outcome after judging what came back: an absence that had to be expected is a success.
-    fn judge(&mut self, ticket: &Ticket, did: &Performed, reply: &Reply, floors: &[u64]) -> Outcome {
+    fn judge(
+        &mut self,
+        ticket: &Ticket,
+        did: &Performed,
+        reply: &Reply,
+        floors: &[u64],
+    ) -> Outcome {
         self.verdicts.checked += reply.checked;
         self.verdicts.corrupt += reply.corrupt;
         self.verdicts.foreign += reply.foreign;
@@ -282,7 +311,12 @@ impl Core {
 
     fn acknowledge(&mut self, ticket: &Ticket, success: bool) {
         let draft = &ticket.draft;
-        if !success || !matches!(draft.kind, Kind::Insert | Kind::Update | Kind::ReadModifyWrite) {
+        if !success
+            || !matches!(
+                draft.kind,
+                Kind::Insert | Kind::Update | Kind::ReadModifyWrite
+            )
+        {
             return;
         }
         if self.load {
@@ -318,12 +352,35 @@ impl Core {
             return;
         }
         let Some(turned) = did.turned else {
-            self.part(Kind::Read, &Sample { kind: Kind::Read, part: true, ..whole });
+            self.part(
+                Kind::Read,
+                &Sample {
+                    kind: Kind::Read,
+                    part: true,
+                    ..whole
+                },
+            );
             return;
         };
-        let read = Sample { kind: Kind::Read, outcome: Outcome::Ok, success: true, part: true, done: turned, ..whole };
+        let read = Sample {
+            kind: Kind::Read,
+            outcome: Outcome::Ok,
+            success: true,
+            part: true,
+            done: turned,
+            ..whole
+        };
         self.part(Kind::Read, &read);
-        self.part(Kind::Update, &Sample { kind: Kind::Update, part: true, due: turned, started: turned, ..whole });
+        self.part(
+            Kind::Update,
+            &Sample {
+                kind: Kind::Update,
+                part: true,
+                due: turned,
+                started: turned,
+                ..whole
+            },
+        );
     }
 
     fn part(&mut self, kind: Kind, sample: &Sample) {
@@ -349,7 +406,11 @@ impl Core {
         let (mut counts, p50, p99) = self.recorder.tick(self.in_flight);
         counts.due = if paced { newly_due } else { counts.started };
         self.due_total += counts.due;
-        let backlog = if paced { self.due_total.saturating_sub(self.started_total) } else { 0 };
+        let backlog = if paced {
+            self.due_total.saturating_sub(self.started_total)
+        } else {
+            0
+        };
         self.saturate(backlog, &counts);
         let cpu = Usage::now().cpu_ns();
         let tick = Tick {
@@ -392,7 +453,8 @@ impl Core {
         self.dispenser.newly_due(now, |_| newly += 1);
         let busy: Vec<Slot> = self.slots.iter().filter(|s| s.busy).copied().collect();
         for slot in &busy {
-            self.recorder.censor(slot.kind, slot.due, now - slot.due.min(now));
+            self.recorder
+                .censor(slot.kind, slot.due, now - slot.due.min(now));
         }
         let first = self.dispenser.unused();
         let unsent = self.dispenser.unsent(now);

@@ -40,7 +40,14 @@ pub struct Dispenser {
 
 impl Dispenser {
     /// From the phase's plan; numbers begin at `first`, time at `start_ns`.
-    pub fn new(phase: &Phase, records: u64, share: EngineShare, seed: u64, first: u64, start_ns: u64) -> Self {
+    pub fn new(
+        phase: &Phase,
+        records: u64,
+        share: EngineShare,
+        seed: u64,
+        first: u64,
+        start_ns: u64,
+    ) -> Self {
         let operations = match phase.kind {
             crate::plan::PhaseKind::Load => Some(records),
             crate::plan::PhaseKind::Run => phase.limit.operations,
@@ -49,9 +56,22 @@ impl Dispenser {
         let next = first + (u64::from(share.index) + count - first % count) % count;
         let schedule = Schedule::new(seed, phase.arrivals, start_ns);
         let ahead = schedule.clone().map(|s| (s, next));
-        let end_ns = phase.limit.seconds.map_or(u64::MAX, |s| start_ns + (s * 1e9) as u64);
+        let end_ns = phase
+            .limit
+            .seconds
+            .map_or(u64::MAX, |s| start_ns + (s * 1e9) as u64);
         let limit = operations.map_or(u64::MAX, |n| first.saturating_add(n));
-        Self { share, first, next, limit, end_ns, schedule, ahead, head_due: None, stopped_at: None }
+        Self {
+            share,
+            first,
+            next,
+            limit,
+            end_ns,
+            schedule,
+            ahead,
+            head_due: None,
+            stopped_at: None,
+        }
     }
 
     /// What to do now. In a closed loop `now` may be the last time read.
@@ -85,7 +105,8 @@ impl Dispenser {
 
     /// Change the target rate from `at_ns` on; false in a closed loop.
     pub fn set_rate(&mut self, at_ns: u64, rate: f64) -> bool {
-        let (Some(schedule), Some((ahead, _))) = (self.schedule.as_mut(), self.ahead.as_mut()) else {
+        let (Some(schedule), Some((ahead, _))) = (self.schedule.as_mut(), self.ahead.as_mut())
+        else {
             return false;
         };
         schedule.set_rate(at_ns, rate);
@@ -106,8 +127,12 @@ impl Dispenser {
 
     /// The due times that have passed up to `now` (or the end) and were not reported by an earlier call.
     pub fn newly_due(&mut self, now: u64, mut each: impl FnMut(u64)) {
-        let until = now.min(self.end_ns).min(self.stopped_at.unwrap_or(u64::MAX));
-        let Some((schedule, next)) = self.ahead.as_mut() else { return };
+        let until = now
+            .min(self.end_ns)
+            .min(self.stopped_at.unwrap_or(u64::MAX));
+        let Some((schedule, next)) = self.ahead.as_mut() else {
+            return;
+        };
         while *next < self.limit {
             let due = schedule.due(*next - self.first);
             if due >= until {
@@ -120,7 +145,9 @@ impl Dispenser {
 
     /// Due times handed out to nobody although they passed before the end: to be counted as censored.
     pub fn unsent(&mut self, now: u64) -> Vec<u64> {
-        let until = now.min(self.end_ns).min(self.stopped_at.unwrap_or(u64::MAX));
+        let until = now
+            .min(self.end_ns)
+            .min(self.stopped_at.unwrap_or(u64::MAX));
         let mut unsent = Vec::new();
         while self.next < self.limit {
             match self.head() {
@@ -165,8 +192,17 @@ mod tests {
     use crate::plan::{Arrivals, Limit, PhaseKind};
 
     fn phase(arrivals: Arrivals, operations: Option<u64>, seconds: Option<f64>) -> Phase {
-        let limit = Limit { operations, seconds };
-        Phase { name: "run".into(), kind: PhaseKind::Run, in_flight: 1, arrivals, limit }
+        let limit = Limit {
+            operations,
+            seconds,
+        };
+        Phase {
+            name: "run".into(),
+            kind: PhaseKind::Run,
+            in_flight: 1,
+            arrivals,
+            limit,
+        }
     }
 
     fn dispenser(phase: &Phase, index: u32, count: u32) -> Dispenser {
@@ -176,8 +212,20 @@ mod tests {
     #[test]
     fn a_closed_loop_hands_out_at_once_and_ends_at_the_limit() {
         let mut d = dispenser(&phase(Arrivals::Closed, Some(2), None), 0, 1);
-        assert_eq!(d.next(0), Next::Go { number: 10, due: None });
-        assert_eq!(d.next(0), Next::Go { number: 11, due: None });
+        assert_eq!(
+            d.next(0),
+            Next::Go {
+                number: 10,
+                due: None
+            }
+        );
+        assert_eq!(
+            d.next(0),
+            Next::Go {
+                number: 11,
+                due: None
+            }
+        );
         assert_eq!(d.next(0), Next::End);
     }
 
@@ -198,15 +246,35 @@ mod tests {
 
     #[test]
     fn a_paced_operation_waits_for_its_due_time_and_a_late_one_keeps_it() {
-        let mut d = dispenser(&phase(Arrivals::Constant { rate: 1000.0 }, None, Some(1.0)), 0, 1);
-        assert_eq!(d.next(1_000), Next::Go { number: 10, due: Some(1_000) });
+        let mut d = dispenser(
+            &phase(Arrivals::Constant { rate: 1000.0 }, None, Some(1.0)),
+            0,
+            1,
+        );
+        assert_eq!(
+            d.next(1_000),
+            Next::Go {
+                number: 10,
+                due: Some(1_000)
+            }
+        );
         assert_eq!(d.next(1_000), Next::Wait(1_001_000));
-        assert_eq!(d.next(9_000_000), Next::Go { number: 11, due: Some(1_001_000) });
+        assert_eq!(
+            d.next(9_000_000),
+            Next::Go {
+                number: 11,
+                due: Some(1_001_000)
+            }
+        );
     }
 
     #[test]
     fn due_and_unsent_operations_are_counted_once() {
-        let mut d = dispenser(&phase(Arrivals::Constant { rate: 1000.0 }, None, Some(0.01)), 0, 1);
+        let mut d = dispenser(
+            &phase(Arrivals::Constant { rate: 1000.0 }, None, Some(0.01)),
+            0,
+            1,
+        );
         assert!(matches!(d.next(1_000), Next::Go { .. }));
         let mut due = 0;
         d.newly_due(5_002_000, |_| due += 1);

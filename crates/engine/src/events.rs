@@ -17,12 +17,16 @@ impl Events {
     /// Events to standard output and to `events.ndjson` in `folder`.
     pub fn create(folder: &Path) -> io::Result<Self> {
         let file = File::create(folder.join("events.ndjson"))?;
-        Ok(Self { file: Arc::new(Mutex::new(Some(file))) })
+        Ok(Self {
+            file: Arc::new(Mutex::new(Some(file))),
+        })
     }
 
     /// Events to standard output only: for what goes wrong before there is a folder.
     pub fn stdout_only() -> Self {
-        Self { file: Arc::new(Mutex::new(None)) }
+        Self {
+            file: Arc::new(Mutex::new(None)),
+        }
     }
 
     /// Emit `body` (an object) as event `name`. A reader that has gone away is no error: standard input's end stops the run.

@@ -22,7 +22,9 @@ impl Bitmap {
     }
 
     fn has(&self, index: u64) -> bool {
-        self.0.get((index / 64) as usize).is_some_and(|word| word >> (index % 64) & 1 == 1)
+        self.0
+            .get((index / 64) as usize)
+            .is_some_and(|word| word >> (index % 64) & 1 == 1)
     }
 }
 
@@ -68,13 +70,19 @@ impl Ledger {
         let new = rank >= self.records;
         let unacknowledged = new && !self.inserted.has(rank - self.records);
         if !self.full {
-            return Known { unacknowledged, present: false };
+            return Known {
+                unacknowledged,
+                present: false,
+            };
         }
         if let Some(known) = self.floors.get(&rank) {
             floors.extend_from_slice(known);
         }
         let written = self.loaded.has(rank) || (new && !unacknowledged) || !floors.is_empty();
-        Known { unacknowledged, present: written && !self.deleted.contains(&rank) }
+        Known {
+            unacknowledged,
+            present: written && !self.deleted.contains(&rank),
+        }
     }
 
     /// The load phase's insert of `rank` was acknowledged.
@@ -93,7 +101,10 @@ impl Ledger {
             return;
         }
         let count = self.fields;
-        let floors = self.floors.entry(rank).or_insert_with(|| vec![0; count].into_boxed_slice());
+        let floors = self
+            .floors
+            .entry(rank)
+            .or_insert_with(|| vec![0; count].into_boxed_slice());
         for field in fields {
             let floor = &mut floors[usize::from(field)];
             *floor = (*floor).max(number + 1);
@@ -113,7 +124,8 @@ impl Ledger {
             let floor = floors.get(usize::from(*field)).copied().unwrap_or(0);
             let loaded = number & LOADED != 0;
             // Numbers of other engines are not ordered with ours by time.
-            let comparable = loaded || number % u64::from(self.share.count) == u64::from(self.share.index);
+            let comparable =
+                loaded || number % u64::from(self.share.count) == u64::from(self.share.index);
             let version = if loaded { 0 } else { number + 1 };
             comparable && version < floor
         })
@@ -127,7 +139,10 @@ mod tests {
 
     fn ledger(verify: &str) -> Ledger {
         let workload = json!({"records": 10, "mix": {"read": 1}, "request": {"kind": "uniform"}, "verify": verify});
-        Ledger::new(&serde_json::from_value(workload).unwrap(), EngineShare::default())
+        Ledger::new(
+            &serde_json::from_value(workload).unwrap(),
+            EngineShare::default(),
+        )
     }
 
     #[test]
@@ -144,13 +159,19 @@ mod tests {
         let (mut l, mut floors) = (ledger("full"), Vec::new());
         l.loaded(3);
         l.known(3, &mut floors);
-        assert!(!l.stale(&floors, &[(0, LOADED | 3)]), "nothing newer was acknowledged");
+        assert!(
+            !l.stale(&floors, &[(0, LOADED | 3)]),
+            "nothing newer was acknowledged"
+        );
         l.written(3, 7, std::iter::once(0));
         l.known(3, &mut floors);
         assert!(l.stale(&floors, &[(0, LOADED | 3)]));
         assert!(l.stale(&floors, &[(0, 6)]));
         assert!(!l.stale(&floors, &[(0, 7), (1, LOADED | 3)]));
-        assert!(!l.stale(&floors, &[(0, 9)]), "a write still in flight may be seen");
+        assert!(
+            !l.stale(&floors, &[(0, 9)]),
+            "a write still in flight may be seen"
+        );
     }
 
     #[test]

@@ -21,7 +21,10 @@ pub struct MergeError {
 
 impl MergeError {
     fn new(file: &Path, what: impl ToString) -> Self {
-        Self { file: file.display().to_string(), what: what.to_string() }
+        Self {
+            file: file.display().to_string(),
+            what: what.to_string(),
+        }
     }
 }
 
@@ -38,8 +41,15 @@ pub fn merge(out: &Path, engines: &[PathBuf]) -> Result<(), MergeError> {
     let mut phases: BTreeMap<u64, (String, Vec<Value>)> = BTreeMap::new();
     for event in events.iter().filter(|e| e["event"] == "phase_end") {
         let name = event["phase"].as_str().unwrap_or_default().to_owned();
-        let order = phases.iter().find(|(_, p)| p.0 == name).map_or(phases.len() as u64, |(order, _)| *order);
-        phases.entry(order).or_insert((name, Vec::new())).1.push(event["summary"].clone());
+        let order = phases
+            .iter()
+            .find(|(_, p)| p.0 == name)
+            .map_or(phases.len() as u64, |(order, _)| *order);
+        phases
+            .entry(order)
+            .or_insert((name, Vec::new()))
+            .1
+            .push(event["summary"].clone());
     }
     for (name, summaries) in phases.into_values() {
         let summary = phase(out, engines, &name, &summaries)?;
@@ -52,31 +62,57 @@ pub fn merge(out: &Path, engines: &[PathBuf]) -> Result<(), MergeError> {
     fs::write(&file, lines).map_err(|e| MergeError::new(&file, e))
 }
 
-fn phase(out: &Path, engines: &[PathBuf], name: &str, summaries: &[Value]) -> Result<Value, MergeError> {
-    let start = summaries.iter().filter_map(|s| s["start_ns"].as_u64()).min().unwrap_or(0);
+fn phase(
+    out: &Path,
+    engines: &[PathBuf],
+    name: &str,
+    summaries: &[Value],
+) -> Result<Value, MergeError> {
+    let start = summaries
+        .iter()
+        .filter_map(|s| s["start_ns"].as_u64())
+        .min()
+        .unwrap_or(0);
     let unix_s = start_time(&engines[0].join(format!("{name}.hdr")))?;
     // Every view is there already: nothing is to be derived.
-    let shape = Shape { closed: false, apart: true };
-    let mut tally = Tally::create(out, name, shape, start, unix_s).map_err(|e| MergeError::new(out, e))?;
+    let shape = Shape {
+        closed: false,
+        apart: true,
+    };
+    let mut tally =
+        Tally::create(out, name, shape, start, unix_s).map_err(|e| MergeError::new(out, e))?;
     let mut counts: BTreeMap<u64, SecondCounts> = BTreeMap::new();
     for folder in engines {
         for (tag, second, h) in hdr(&folder.join(format!("{name}.hdr")))? {
-            let Some((op, view)) = parse_tag(&tag) else { continue };
+            let Some((op, view)) = parse_tag(&tag) else {
+                continue;
+            };
             if let Some(clock) = stored_as(view) {
                 tally.add_second(second, slot(op, clock), &h);
             }
         }
         for row in ndjson(&folder.join(format!("{name}.series.ndjson")))? {
-            add_row(counts.entry(row["second"].as_u64().unwrap_or(0)).or_default(), &row);
+            add_row(
+                counts
+                    .entry(row["second"].as_u64().unwrap_or(0))
+                    .or_default(),
+                &row,
+            );
         }
     }
     floors(&mut tally, engines, name)?;
     for (second, sum) in counts {
         tally.count(second, sum);
     }
-    let end = summaries.iter().filter_map(|s| s["end_ns"].as_u64()).max().unwrap_or(start);
+    let end = summaries
+        .iter()
+        .filter_map(|s| s["end_ns"].as_u64())
+        .max()
+        .unwrap_or(start);
     let seconds = (end - start) as f64 / 1e9;
-    let ops = tally.finish(out, name, unix_s, seconds).map_err(|e| MergeError::new(out, e))?;
+    let ops = tally
+        .finish(out, name, unix_s, seconds)
+        .map_err(|e| MergeError::new(out, e))?;
     Ok(summary(summaries, ops, seconds, end))
 }
 
@@ -105,7 +141,9 @@ fn floors(tally: &mut Tally, engines: &[PathBuf], name: &str) -> Result<(), Merg
         }
         for ((second, op), mut floor) in all {
             if let Some(response) = responses.get(&(second, op)) {
-                floor.subtract(response).map_err(|e| MergeError::new(folder, format!("{e:?}")))?;
+                floor
+                    .subtract(response)
+                    .map_err(|e| MergeError::new(folder, format!("{e:?}")))?;
             }
             tally.add_second(second, slot(op, Clocked::FailedFloor), &floor);
         }
@@ -115,7 +153,13 @@ fn floors(tally: &mut Tally, engines: &[PathBuf], name: &str) -> Result<(), Merg
 
 fn add_row(sum: &mut SecondCounts, row: &Value) {
     let n = |field: &str| row[field].as_u64().unwrap_or(0);
-    let Counts { due, started, done, outcomes, in_flight } = &mut sum.counts;
+    let Counts {
+        due,
+        started,
+        done,
+        outcomes,
+        in_flight,
+    } = &mut sum.counts;
     *due += n("due");
     *started += n("started");
     *done += n("done");
@@ -124,7 +168,10 @@ fn add_row(sum: &mut SecondCounts, row: &Value) {
     sum.cpu_ns += n("cpu_ns");
     outcomes[0] += n("ok");
     for (kind, count) in row["failed"].as_object().into_iter().flatten() {
-        if let Some(outcome) = crate::operation::Outcome::ALL.iter().find(|o| o.name() == kind) {
+        if let Some(outcome) = crate::operation::Outcome::ALL
+            .iter()
+            .find(|o| o.name() == kind)
+        {
             outcomes[*outcome as usize] += count.as_u64().unwrap_or(0);
         }
     }
@@ -134,7 +181,18 @@ fn add_row(sum: &mut SecondCounts, row: &Value) {
 fn summary(summaries: &[Value], mut ops: Value, seconds: f64, end: u64) -> Value {
     let mut merged = summaries[0].clone();
     for other in &summaries[1..] {
-        for field in ["operations", "ok", "failed", "attempts", "censored", "saturation", "verify", "cpu_user_ns", "cpu_system_ns", "rss_max_bytes"] {
+        for field in [
+            "operations",
+            "ok",
+            "failed",
+            "attempts",
+            "censored",
+            "saturation",
+            "verify",
+            "cpu_user_ns",
+            "cpu_system_ns",
+            "rss_max_bytes",
+        ] {
             add(&mut merged[field], &other[field]);
         }
         merged["next"] = json!(merged["next"].as_u64().max(other["next"].as_u64()));
@@ -148,7 +206,10 @@ fn summary(summaries: &[Value], mut ops: Value, seconds: f64, end: u64) -> Value
     }
     merged["seconds"] = json!(seconds);
     merged["end_ns"] = json!(end);
-    merged["engines"] = summaries.iter().map(|s| json!({"ops": s["ops"], "seconds": s["seconds"]})).collect();
+    merged["engines"] = summaries
+        .iter()
+        .map(|s| json!({"ops": s["ops"], "seconds": s["seconds"]}))
+        .collect();
     merged["ops"] = ops;
     merged
 }
@@ -162,7 +223,9 @@ fn add(to: &mut Value, from: &Value) {
             }
         }
         (Value::Null, value) => *to = value.clone(),
-        (Value::Number(a), Value::Number(b)) => *to = json!(a.as_u64().unwrap_or(0) + b.as_u64().unwrap_or(0)),
+        (Value::Number(a), Value::Number(b)) => {
+            *to = json!(a.as_u64().unwrap_or(0) + b.as_u64().unwrap_or(0))
+        }
         _ => {}
     }
 }
@@ -178,7 +241,13 @@ fn ndjson(file: &Path) -> Result<Vec<Value>, MergeError> {
 
 fn start_time(file: &Path) -> Result<f64, MergeError> {
     let text = fs::read_to_string(file).map_err(|e| MergeError::new(file, e))?;
-    let found = text.lines().find_map(|line| line.strip_prefix("#[StartTime: ")?.split(' ').next()?.parse().ok());
+    let found = text.lines().find_map(|line| {
+        line.strip_prefix("#[StartTime: ")?
+            .split(' ')
+            .next()?
+            .parse()
+            .ok()
+    });
     found.ok_or_else(|| MergeError::new(file, "no start time"))
 }
 
@@ -186,18 +255,30 @@ fn start_time(file: &Path) -> Result<f64, MergeError> {
 fn hdr(file: &Path) -> Result<Vec<(String, u64, Histogram<u64>)>, MergeError> {
     let text = fs::read_to_string(file).map_err(|e| MergeError::new(file, e))?;
     let mut decoder = Deserializer::new();
-    text.lines().filter_map(|line| line.strip_prefix("Tag=")).map(|line| entry(file, &mut decoder, line)).collect()
+    text.lines()
+        .filter_map(|line| line.strip_prefix("Tag="))
+        .map(|line| entry(file, &mut decoder, line))
+        .collect()
 }
 
-fn entry(file: &Path, decoder: &mut Deserializer, line: &str) -> Result<(String, u64, Histogram<u64>), MergeError> {
+fn entry(
+    file: &Path,
+    decoder: &mut Deserializer,
+    line: &str,
+) -> Result<(String, u64, Histogram<u64>), MergeError> {
     let mut words = line.split(',');
     let (Some(tag), Some(start), Some(encoded)) = (words.next(), words.next(), words.nth(2)) else {
         return Err(MergeError::new(file, "a line of the log is cut short"));
     };
-    let bytes = base64::engine::general_purpose::STANDARD.decode(encoded).map_err(|e| MergeError::new(file, e))?;
-    let read = decoder.deserialize(&mut bytes.as_slice()).map_err(|e| MergeError::new(file, format!("{e:?}")))?;
+    let bytes = base64::engine::general_purpose::STANDARD
+        .decode(encoded)
+        .map_err(|e| MergeError::new(file, e))?;
+    let read = decoder
+        .deserialize(&mut bytes.as_slice())
+        .map_err(|e| MergeError::new(file, format!("{e:?}")))?;
     let mut h = histogram();
-    h.add(&read).map_err(|e| MergeError::new(file, format!("{e:?}")))?;
+    h.add(&read)
+        .map_err(|e| MergeError::new(file, format!("{e:?}")))?;
     let second: f64 = start.parse().map_err(|e| MergeError::new(file, e))?;
     Ok((tag.to_owned(), second as u64, h))
 }
@@ -215,8 +296,14 @@ mod tests {
     #[test]
     fn adding_is_field_by_field() {
         let mut a = json!({"ok": 1, "failed": {"timeout": 2}, "mode": "all"});
-        add(&mut a, &json!({"ok": 3, "failed": {"timeout": 1, "server": 4}, "mode": "all"}));
-        assert_eq!(a, json!({"ok": 4, "failed": {"timeout": 3, "server": 4}, "mode": "all"}));
+        add(
+            &mut a,
+            &json!({"ok": 3, "failed": {"timeout": 1, "server": 4}, "mode": "all"}),
+        );
+        assert_eq!(
+            a,
+            json!({"ok": 4, "failed": {"timeout": 3, "server": 4}, "mode": "all"})
+        );
     }
 
     #[test]

@@ -22,8 +22,14 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order of their discriminants.
-    pub const ALL: [Self; 6] =
-        [Self::Read, Self::Update, Self::Insert, Self::Scan, Self::Delete, Self::ReadModifyWrite];
+    pub const ALL: [Self; 6] = [
+        Self::Read,
+        Self::Update,
+        Self::Insert,
+        Self::Scan,
+        Self::Delete,
+        Self::ReadModifyWrite,
+    ];
 
     /// YCSB's name, used in every file.
     pub const fn name(self) -> &'static str {
@@ -89,7 +95,10 @@ impl Outcome {
 
     /// Whether another attempt may help.
     pub const fn retryable(self) -> bool {
-        matches!(self, Self::Timeout | Self::Overloaded | Self::Unavailable | Self::Connection | Self::Server)
+        matches!(
+            self,
+            Self::Timeout | Self::Overloaded | Self::Unavailable | Self::Connection | Self::Server
+        )
     }
 }
 
@@ -107,7 +116,10 @@ pub struct Key {
 
 impl Default for Key {
     fn default() -> Self {
-        Self { bytes: [0; KEY_MAX], len: 0 }
+        Self {
+            bytes: [0; KEY_MAX],
+            len: 0,
+        }
     }
 }
 
@@ -185,7 +197,9 @@ impl Operation {
         starts
             .zip(self.ends.iter().copied())
             .enumerate()
-            .map(move |(i, (start, end))| (first + i as u16, &self.values[start as usize..end as usize]))
+            .map(move |(i, (start, end))| {
+                (first + i as u16, &self.values[start as usize..end as usize])
+            })
     }
 }
 
@@ -219,7 +233,12 @@ impl Reply {
     pub fn reset(&mut self, judge: bool, keep_versions: bool) {
         let mut versions = std::mem::take(&mut self.versions);
         versions.clear();
-        *self = Self { judge, keep_versions, versions, ..Self::default() };
+        *self = Self {
+            versions,
+            judge,
+            keep_versions,
+            ..Self::default()
+        };
     }
 
     /// A row begins.

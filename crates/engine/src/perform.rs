@@ -73,22 +73,43 @@ impl Bench {
     pub async fn perform(&self, ticket: &Ticket, desk: &mut Desk) -> Performed {
         self.tools.generator.fill(&ticket.draft, &mut desk.op);
         desk.op.timestamp_us = ticket.timestamp_us;
-        desk.reply.reset(ticket.judge, self.tools.policy.versions && ticket.draft.kind != Kind::Scan);
+        desk.reply.reset(
+            ticket.judge,
+            self.tools.policy.versions && ticket.draft.kind != Kind::Scan,
+        );
         let started = self.clock.now();
         if ticket.draft.kind != Kind::ReadModifyWrite {
             let (outcome, done, attempts) = self.attempts(desk, started).await;
-            return Performed { outcome, started, done, attempts, turned: None };
+            return Performed {
+                outcome,
+                started,
+                done,
+                attempts,
+                turned: None,
+            };
         }
         desk.op.kind = Kind::Read;
         desk.op.fields = ticket.draft.read_fields;
         let (read, turned, first) = self.attempts(desk, started).await;
         if read != Outcome::Ok {
-            return Performed { outcome: read, started, done: turned, attempts: first, turned: None };
+            return Performed {
+                outcome: read,
+                started,
+                done: turned,
+                attempts: first,
+                turned: None,
+            };
         }
         desk.op.kind = Kind::Update;
         desk.op.fields = ticket.draft.fields;
         let (outcome, done, second) = self.attempts(desk, started).await;
-        Performed { outcome, started, done, attempts: first.max(second), turned: Some(turned) }
+        Performed {
+            outcome,
+            started,
+            done,
+            attempts: first.max(second),
+            turned: Some(turned),
+        }
     }
 
     /// Attempt until it succeeds, retrying cannot help, or the deadline has passed. The clock is never restarted.
@@ -96,9 +117,17 @@ impl Bench {
         let deadline = started + self.tools.policy.timeout_ns;
         let (mut attempt, mut pause, mut now) = (1, FIRST_PAUSE, started);
         loop {
-            let timeout = self.tools.policy.attempt.min(nanos(deadline.saturating_sub(now)));
+            let timeout = self
+                .tools
+                .policy
+                .attempt
+                .min(nanos(deadline.saturating_sub(now)));
             let Desk { op, reply, .. } = desk;
-            let outcome = self.tools.driver.execute(op, attempt, timeout, &self.tools.generator.values, reply).await;
+            let outcome = self
+                .tools
+                .driver
+                .execute(op, attempt, timeout, &self.tools.generator.values, reply)
+                .await;
             now = self.clock.now();
             let again = outcome.retryable() && self.tools.policy.retry == Retry::UntilDeadline;
             if !again || now + pause.as_nanos() as u64 >= deadline {

@@ -49,35 +49,65 @@ pub struct Ended {
 
 /// This engine's share of a total in-flight cap.
 pub fn share_of(cap: u32, plan: &Plan) -> usize {
-    let (i, k, cap) = (u64::from(plan.engine.index), u64::from(plan.engine.count), u64::from(cap));
+    let (i, k, cap) = (
+        u64::from(plan.engine.index),
+        u64::from(plan.engine.count),
+        u64::from(cap),
+    );
     ((cap * (i + 1) / k - cap * i / k) as usize).max(1)
 }
 
 fn quantum_ns(plan: &Plan, arrivals: Arrivals) -> u64 {
     let rate = match arrivals {
         Arrivals::Closed => 0.0,
-        Arrivals::Constant { rate } | Arrivals::Poisson { rate } => rate / f64::from(plan.engine.count),
+        Arrivals::Constant { rate } | Arrivals::Poisson { rate } => {
+            rate / f64::from(plan.engine.count)
+        }
     };
-    plan.pacing.quantum_us.unwrap_or(if rate > FAST { 100 } else { 50 }) * 1000
+    plan.pacing
+        .quantum_us
+        .unwrap_or(if rate > FAST { 100 } else { 50 })
+        * 1000
 }
 
 impl Stage<'_> {
     /// Run `phase` from `start_ns`, numbers from `first` on.
-    pub async fn run(&mut self, phase: &Phase, start_ns: u64, first: u64, ledger: Ledger) -> Result<Ended, String> {
+    pub async fn run(
+        &mut self,
+        phase: &Phase,
+        start_ns: u64,
+        first: u64,
+        ledger: Ledger,
+    ) -> Result<Ended, String> {
         let unix_s = (realtime_ns() as f64 - monotonic_ns() as f64 + start_ns as f64) / 1e9;
         let shape = Shape {
             closed: phase.arrivals == Arrivals::Closed,
             apart: phase.kind == PhaseKind::Run && self.plan.workload.mix.read_modify_write > 0.0,
         };
-        let tally = Tally::create(&self.plan.out, &phase.name, shape, start_ns, unix_s).map_err(|e| e.to_string())?;
+        let tally = Tally::create(&self.plan.out, &phase.name, shape, start_ns, unix_s)
+            .map_err(|e| e.to_string())?;
         let (out, shipments) = std::sync::mpsc::channel();
         let (spare, spares) = std::sync::mpsc::channel();
         let clients = share_of(phase.in_flight, self.plan);
         let timeout_ns = self.plan.timeout_ms * 1_000_000;
         let core = Core::new(CoreParts {
-            dispenser: Dispenser::new(phase, self.plan.workload.records, self.plan.engine, self.plan.seed, first, start_ns),
+            dispenser: Dispenser::new(
+                phase,
+                self.plan.workload.records,
+                self.plan.engine,
+                self.plan.seed,
+                first,
+                start_ns,
+            ),
             cursor: Cursor::new(self.plan, phase.kind, first).map_err(|e| e.0)?,
-            recorder: Recorder::new(start_ns, timeout_ns, shape.closed, shape.apart, out.clone(), spares),
+            recorder: Recorder::new(
+                start_ns,
+                timeout_ns,
+                shape.closed,
+                shape.apart,
+                out.clone(),
+                spares,
+            ),
             ledger,
             out,
             start_ns,
@@ -90,10 +120,18 @@ impl Stage<'_> {
             PhaseKind::Load => Some(self.plan.workload.records),
             PhaseKind::Run => phase.limit.operations,
         };
-        let sheet = Sheet { phase: phase.clone(), operations, cap: clients as u64, events: self.events.clone() };
+        let sheet = Sheet {
+            phase: phase.clone(),
+            operations,
+            cap: clients as u64,
+            events: self.events.clone(),
+        };
         let writer = writer::start(tally, sheet, shipments, spare).map_err(|e| e.to_string())?;
         wait_until(start_ns).await;
-        self.events.emit("phase_start", json!({"phase": phase.name, "at_ns": start_ns, "first": first}));
+        self.events.emit(
+            "phase_start",
+            json!({"phase": phase.name, "at_ns": start_ns, "first": first}),
+        );
         let usage = Usage::now();
         let tools = Tools {
             generator: Arc::new(Generator::new(self.plan).map_err(|e| e.0)?),
@@ -102,13 +140,18 @@ impl Stage<'_> {
         };
         let (present, leaving) = mpsc::channel(1);
         let closing = if self.driver.blocks() {
-            let crew = crate::blocking::ThreadCrew::start(core, &tools, clients, &present).map_err(|e| e.to_string())?;
+            let crew = crate::blocking::ThreadCrew::start(core, &tools, clients, &present)
+                .map_err(|e| e.to_string())?;
             drop(present);
             self.conduct(crew, leaving).await?
         } else {
-            let bench = Bench { clock: Clock::default(), tools };
+            let bench = Bench {
+                clock: Clock::default(),
+                tools,
+            };
             let quantum = quantum_ns(self.plan, phase.arrivals);
-            let crew = crate::worker::ReactorCrew::start(core, bench, clients, quantum, &present).map_err(|e| e.to_string())?;
+            let crew = crate::worker::ReactorCrew::start(core, bench, clients, quantum, &present)
+                .map_err(|e| e.to_string())?;
             drop(present);
             self.conduct(crew, leaving).await?
         };
@@ -116,7 +159,11 @@ impl Stage<'_> {
     }
 
     /// Tick and obey until every client has left.
-    async fn conduct(&mut self, crew: impl Crew, mut leaving: mpsc::Receiver<()>) -> Result<Closing, String> {
+    async fn conduct(
+        &mut self,
+        crew: impl Crew,
+        mut leaving: mpsc::Receiver<()>,
+    ) -> Result<Closing, String> {
         let mut stop = false;
         let mut given_up: Option<Instant> = None;
         let mut tick = tokio::time::interval(Duration::from_millis(100));
@@ -154,12 +201,18 @@ impl Stage<'_> {
     fn obey(&self, crew: &impl Crew, command: &Command) -> bool {
         let mut stop = false;
         let result = match &command.order {
-            Order::Rate { rate, .. } if !(rate.is_finite() && *rate > 0.0) => Err("rate must be above 0".to_owned()),
+            Order::Rate { rate, .. } if !(rate.is_finite() && *rate > 0.0) => {
+                Err("rate must be above 0".to_owned())
+            }
             Order::Rate { rate, at_ns } => {
                 let at = at_ns.unwrap_or_else(monotonic_ns);
                 let changed = crew.with_core(|core| core.dispenser.set_rate(at, *rate));
                 crew.wake();
-                if changed { Ok(()) } else { Err("a closed loop has no rate".to_owned()) }
+                if changed {
+                    Ok(())
+                } else {
+                    Err("a closed loop has no rate".to_owned())
+                }
             }
             Order::Mark { label } => {
                 self.events.emit("mark", json!({"label": label}));
@@ -179,7 +232,8 @@ impl Stage<'_> {
 
     fn complain(&self, crew: &impl Crew) {
         for (outcome, text) in crew.with_core(|core| std::mem::take(&mut core.complaints)) {
-            self.events.warn("first_error", &format!("{}: {text}", outcome.name()));
+            self.events
+                .warn("first_error", &format!("{}: {text}", outcome.name()));
         }
     }
 
@@ -194,7 +248,11 @@ impl Stage<'_> {
         start_ns: u64,
         unix_s: f64,
     ) -> Result<Ended, String> {
-        let Closing { mut core, turns, stop } = closing;
+        let Closing {
+            mut core,
+            turns,
+            stop,
+        } = closing;
         let (unsent, unanswered) = core.close(monotonic_ns());
         let usage = Usage::now();
         let reason = match (core.dispenser.stopped(), phase.limit.seconds) {
@@ -219,8 +277,13 @@ impl Stage<'_> {
         });
         let kinds = core.kinds;
         let ledger = core.dissolve();
-        let mut tally = writer.join().map_err(|_| "the writer failed")?.map_err(|e| e.to_string())?;
-        let ops = tally.finish(&self.plan.out, &phase.name, unix_s, seconds).map_err(|e| e.to_string())?;
+        let mut tally = writer
+            .join()
+            .map_err(|_| "the writer failed")?
+            .map_err(|e| e.to_string())?;
+        let ops = tally
+            .finish(&self.plan.out, &phase.name, unix_s, seconds)
+            .map_err(|e| e.to_string())?;
         summary["ops"] = with_counts(ops, &kinds);
         self.events.emit(
             "phase_end",
@@ -255,12 +318,20 @@ fn verdicts(core: &Core, plan: &Plan) -> Value {
 
 fn attempts(core: &Core) -> Value {
     let named = (1..ATTEMPTS).filter(|n| core.attempts[*n] > 0);
-    Value::Object(named.map(|n| (n.to_string(), json!(core.attempts[n]))).collect())
+    Value::Object(
+        named
+            .map(|n| (n.to_string(), json!(core.attempts[n])))
+            .collect(),
+    )
 }
 
 /// The counts of each kind beside its distributions.
 fn with_counts(ops: Value, kinds: &[crate::core::KindCounts; Kind::ALL.len()]) -> Value {
-    let mut ops = if let Value::Object(ops) = ops { ops } else { Map::new() };
+    let mut ops = if let Value::Object(ops) = ops {
+        ops
+    } else {
+        Map::new()
+    };
     for kind in Kind::ALL {
         let counts = &kinds[kind as usize];
         if counts.count == 0 {

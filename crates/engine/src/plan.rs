@@ -229,7 +229,11 @@ fn default_prefix() -> String {
 
 impl Default for KeyPlan {
     fn default() -> Self {
-        Self { order: KeyOrder::Hashed, prefix: default_prefix(), zero_padding: 1 }
+        Self {
+            order: KeyOrder::Hashed,
+            prefix: default_prefix(),
+            zero_padding: 1,
+        }
     }
 }
 
@@ -277,7 +281,12 @@ fn default_field_length() -> Length {
 
 impl Default for Fields {
     fn default() -> Self {
-        Self { count: 10, prefix: default_field_prefix(), length: default_field_length(), bits_per_byte: 6 }
+        Self {
+            count: 10,
+            prefix: default_field_prefix(),
+            length: default_field_length(),
+            bits_per_byte: 6,
+        }
     }
 }
 
@@ -472,7 +481,10 @@ pub struct Pacing {
 
 impl Default for Pacing {
     fn default() -> Self {
-        Self { quantum_us: None, realtime: false }
+        Self {
+            quantum_us: None,
+            realtime: false,
+        }
     }
 }
 
@@ -550,16 +562,24 @@ impl Plan {
     pub fn check(&self) -> Result<(), PlanError> {
         let refuse = |text: String| Err(PlanError(text));
         if self.plan_format != PLAN_FORMAT {
-            return refuse(format!("plan_format is {}, this engine speaks {PLAN_FORMAT}", self.plan_format));
+            return refuse(format!(
+                "plan_format is {}, this engine speaks {PLAN_FORMAT}",
+                self.plan_format
+            ));
         }
         if self.engine.count == 0 || self.engine.index >= self.engine.count {
-            return refuse(format!("engine.index {} of engine.count {}", self.engine.index, self.engine.count));
+            return refuse(format!(
+                "engine.index {} of engine.count {}",
+                self.engine.index, self.engine.count
+            ));
         }
         if self.timeout_ms == 0 || self.attempt_timeout_ms == 0 {
             return refuse("timeout_ms and attempt_timeout_ms must be above 0".into());
         }
         for (i, phase) in self.phases.iter().enumerate() {
-            phase.check().map_err(|e| PlanError(format!("phases[{i}]: {}", e.0)))?;
+            phase
+                .check()
+                .map_err(|e| PlanError(format!("phases[{i}]: {}", e.0)))?;
         }
         crate::generate::check(&self.workload)
     }
@@ -580,10 +600,17 @@ impl Phase {
         {
             return refuse("arrivals.rate must be above 0");
         }
-        if self.limit.seconds.is_some_and(|s| !(s.is_finite() && s > 0.0)) {
+        if self
+            .limit
+            .seconds
+            .is_some_and(|s| !(s.is_finite() && s > 0.0))
+        {
             return refuse("limit.seconds must be above 0");
         }
-        if self.kind == PhaseKind::Run && self.limit.operations.is_none() && self.limit.seconds.is_none() {
+        if self.kind == PhaseKind::Run
+            && self.limit.operations.is_none()
+            && self.limit.seconds.is_none()
+        {
             return refuse("limit needs operations or seconds: the phase would never end");
         }
         Ok(())

@@ -78,13 +78,18 @@ pub struct IntervalSet {
 
 impl Default for IntervalSet {
     fn default() -> Self {
-        Self { second: 0, histograms: (0..SLOTS).map(|_| None).collect() }
+        Self {
+            second: 0,
+            histograms: (0..SLOTS).map(|_| None).collect(),
+        }
     }
 }
 
 impl IntervalSet {
     fn record(&mut self, slot: usize, value: u64) {
-        self.histograms[slot].get_or_insert_with(|| Box::new(histogram())).saturating_record(value);
+        self.histograms[slot]
+            .get_or_insert_with(|| Box::new(histogram()))
+            .saturating_record(value);
     }
 }
 
@@ -192,7 +197,8 @@ impl Recorder {
         if !sample.part {
             self.counts.done += 1;
             self.counts.outcomes[sample.outcome as usize] += 1;
-            self.live.saturating_record(sample.done.saturating_sub(sample.due));
+            self.live
+                .saturating_record(sample.done.saturating_sub(sample.due));
         }
         self.clock(sample.kind as usize, sample);
         if self.apart && !sample.part {
@@ -205,21 +211,40 @@ impl Recorder {
         let response = sample.done.saturating_sub(sample.due);
         if !sample.success {
             self.put(second, slot(op, Clocked::Failed), response);
-            self.put(second, slot(op, Clocked::FailedFloor), response.max(self.timeout_ns));
+            self.put(
+                second,
+                slot(op, Clocked::FailedFloor),
+                response.max(self.timeout_ns),
+            );
             return;
         }
-        self.put(second, slot(op, Clocked::Service), sample.done.saturating_sub(sample.started));
+        self.put(
+            second,
+            slot(op, Clocked::Service),
+            sample.done.saturating_sub(sample.started),
+        );
         if !self.closed {
             self.put(second, slot(op, Clocked::Response), response);
-            self.put(second, slot(op, Clocked::Wait), sample.started.saturating_sub(sample.due));
+            self.put(
+                second,
+                slot(op, Clocked::Wait),
+                sample.started.saturating_sub(sample.due),
+            );
         }
     }
 
     /// An operation that was due but never answered: `waited` ns so far. It counts as a failure at least as long as the time-out.
     pub fn censor(&mut self, kind: Kind, due: u64, waited: u64) {
         let second = due.saturating_sub(self.start_ns) / SECOND;
-        for op in [Some(kind as usize), self.apart.then_some(TOTAL)].into_iter().flatten() {
-            self.put(second, slot(op, Clocked::FailedFloor), waited.max(self.timeout_ns));
+        for op in [Some(kind as usize), self.apart.then_some(TOTAL)]
+            .into_iter()
+            .flatten()
+        {
+            self.put(
+                second,
+                slot(op, Clocked::FailedFloor),
+                waited.max(self.timeout_ns),
+            );
         }
     }
 
@@ -232,7 +257,11 @@ impl Recorder {
         } else if second == self.previous.second {
             self.previous.record(slot, value);
         } else {
-            self.late.push(Straggler { second, slot, value });
+            self.late.push(Straggler {
+                second,
+                slot,
+                value,
+            });
             if self.late.len() == self.late.capacity() {
                 self.ship_late();
             }
@@ -257,9 +286,15 @@ impl Recorder {
     /// The second is over: its counts, and p50 and p99 of the responses that came in it (for the live view).
     pub fn tick(&mut self, in_flight: u64) -> (Counts, u64, u64) {
         self.ship_late();
-        let live = (self.live.value_at_quantile(0.5), self.live.value_at_quantile(0.99));
+        let live = (
+            self.live.value_at_quantile(0.5),
+            self.live.value_at_quantile(0.99),
+        );
         self.live.reset();
-        let next = Counts { in_flight, ..Counts::default() };
+        let next = Counts {
+            in_flight,
+            ..Counts::default()
+        };
         (std::mem::replace(&mut self.counts, next), live.0, live.1)
     }
 

@@ -4,9 +4,10 @@ use crate::clock::{ClockPair, Usage, monotonic_ns};
 use crate::command::{Order, listen};
 use crate::driver::{AnyDriver, Driver, OpenError};
 use crate::events::Events;
+use crate::generate::values::Values;
 use crate::ledger::Ledger;
 use crate::phase::Stage;
-use crate::plan::{PLAN_FORMAT, PhaseKind, Plan};
+use crate::plan::{PLAN_FORMAT, PhaseKind, Plan, Verify};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::ExitCode;
@@ -24,11 +25,18 @@ struct Failure {
 
 impl Failure {
     fn new(kind: &'static str, text: impl ToString) -> Self {
-        Self { kind, text: text.to_string() }
+        Self {
+            kind,
+            text: text.to_string(),
+        }
     }
 
     fn code(&self) -> u8 {
-        if matches!(self.kind, "plan" | "shape" | "option") { INPUT } else { INFRASTRUCTURE }
+        if matches!(self.kind, "plan" | "shape" | "option") {
+            INPUT
+        } else {
+            INFRASTRUCTURE
+        }
     }
 }
 
@@ -56,10 +64,17 @@ pub fn run(path: &Path) -> ExitCode {
 fn prepare(path: &Path, events: &mut Events) -> Result<Plan, Failure> {
     let text = std::fs::read_to_string(path)
         .map_err(|e| Failure::new("plan", format!("{}: {e}", path.display())))?;
-    let plan: Plan = serde_json::from_str(&text)
+    let mut plan: Plan = serde_json::from_str(&text)
         .map_err(|e| Failure::new("plan", format!("{}: {e}", path.display())))?;
     plan.check().map_err(|e| Failure::new("plan", e))?;
-    *events = Events::create(&plan.out).map_err(|e| Failure::new("io", format!("{}: {e}", plan.out.display())))?;
+    *events = Events::create(&plan.out)
+        .map_err(|e| Failure::new("io", format!("{}: {e}", plan.out.display())))?;
+    if plan.workload.verify != Verify::Off
+        && !Values::new(plan.seed, &plan.workload.fields, plan.workload.values).verifiable()
+    {
+        plan.workload.verify = Verify::Off;
+        events.warn("unverifiable", "values of this shape carry no header (YCSB's, or shorter than 20 bytes): nothing is judged");
+    }
     Ok(plan)
 }
 
@@ -87,19 +102,31 @@ async fn phases(plan: &Plan, events: &Events) -> Result<(), Failure> {
     ready["clock"] = json!(ClockPair::now());
     ready["driver"] = driver.facts();
     events.emit("ready", ready);
-    let mut stage = Stage { plan, driver, events: events.clone(), commands: listen(events.clone()) };
+    let mut stage = Stage {
+        plan,
+        driver,
+        events: events.clone(),
+        commands: listen(events.clone()),
+    };
     let mut ledger = Ledger::new(&plan.workload, plan.engine);
     let mut next = 0;
     let mut waiting = plan.phases.iter();
     loop {
-        let Some((name, at_ns, first)) = next_order(plan, &mut waiting, &mut stage).await else { break };
-        let Some(phase) = plan.phases.iter().find(|p| p.name == name) else { continue };
+        let Some((name, at_ns, first)) = next_order(plan, &mut waiting, &mut stage).await else {
+            break;
+        };
+        let Some(phase) = plan.phases.iter().find(|p| p.name == name) else {
+            continue;
+        };
         let start = at_ns.unwrap_or_else(|| monotonic_ns() + 10_000_000);
         let from = match phase.kind {
             PhaseKind::Load => 0,
             PhaseKind::Run => first.unwrap_or(next),
         };
-        let ended = stage.run(phase, start, from, ledger).await.map_err(|e| Failure::new("io", e))?;
+        let ended = stage
+            .run(phase, start, from, ledger)
+            .await
+            .map_err(|e| Failure::new("io", e))?;
         ledger = ended.ledger;
         if phase.kind == PhaseKind::Run {
             next = ended.next;
@@ -120,7 +147,11 @@ async fn phases(plan: &Plan, events: &Events) -> Result<(), Failure> {
 type Begin = (String, Option<u64>, Option<u64>);
 
 /// The next phase to start: from the plan in turn (`autostart`), else as commands say; None when the run is over.
-async fn next_order(plan: &Plan, waiting: &mut std::slice::Iter<'_, crate::plan::Phase>, stage: &mut Stage<'_>) -> Option<Begin> {
+async fn next_order(
+    plan: &Plan,
+    waiting: &mut std::slice::Iter<'_, crate::plan::Phase>,
+    stage: &mut Stage<'_>,
+) -> Option<Begin> {
     if plan.autostart {
         return waiting.next().map(|phase| (phase.name.clone(), None, None));
     }
@@ -152,6 +183,9 @@ fn realtime(events: &Events) {
     // SAFETY: `param` is valid for the call; 0 is the calling thread.
     if unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const param) } != 0 {
         let error = std::io::Error::last_os_error();
-        events.warn("realtime", &format!("SCHED_FIFO was refused ({error}); pacing goes on without it"));
+        events.warn(
+            "realtime",
+            &format!("SCHED_FIFO was refused ({error}); pacing goes on without it"),
+        );
     }
 }

@@ -33,8 +33,18 @@ impl Schedule {
             Arrivals::Constant { rate } => (rate, false),
             Arrivals::Poisson { rate } => (rate, true),
         };
-        let first = Segment { from_ns: start_ns, position: 0.0, per_ns: rate / 1e9 };
-        Some(Self { seed, poisson, segments: vec![first], walked: 0, position: 0.0 })
+        let first = Segment {
+            from_ns: start_ns,
+            position: 0.0,
+            per_ns: rate / 1e9,
+        };
+        Some(Self {
+            seed,
+            poisson,
+            segments: vec![first],
+            walked: 0,
+            position: 0.0,
+        })
     }
 
     /// Operations per second in force at the end of the segments known so far.
@@ -47,7 +57,11 @@ impl Schedule {
         let last = self.segments[self.segments.len() - 1];
         let from_ns = at_ns.max(last.from_ns);
         let position = (from_ns - last.from_ns) as f64 * last.per_ns + last.position;
-        self.segments.push(Segment { from_ns, position, per_ns: rate / 1e9 });
+        self.segments.push(Segment {
+            from_ns,
+            position,
+            per_ns: rate / 1e9,
+        });
     }
 
     /// Due time, in ns, of operation `index`; indices must not decrease from call to call.
@@ -65,7 +79,12 @@ impl Schedule {
 
     /// The absolute time at which the unit process reaches `position`.
     fn time_of(&self, position: f64) -> u64 {
-        let segment = self.segments.iter().rev().find(|s| s.position <= position).unwrap_or(&self.segments[0]);
+        let segment = self
+            .segments
+            .iter()
+            .rev()
+            .find(|s| s.position <= position)
+            .unwrap_or(&self.segments[0]);
         segment.from_ns + ((position - segment.position) / segment.per_ns) as u64
     }
 }
@@ -77,7 +96,10 @@ mod tests {
     #[test]
     fn constant_arrivals_are_evenly_spaced() {
         let mut s = Schedule::new(1, Arrivals::Constant { rate: 1000.0 }, 5_000).unwrap();
-        assert_eq!((0..4).map(|i| s.due(i)).collect::<Vec<_>>(), [5_000, 1_005_000, 2_005_000, 3_005_000]);
+        assert_eq!(
+            (0..4).map(|i| s.due(i)).collect::<Vec<_>>(),
+            [5_000, 1_005_000, 2_005_000, 3_005_000]
+        );
     }
 
     #[test]
@@ -93,7 +115,11 @@ mod tests {
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let var = gaps.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
         assert!((mean / 100_000.0 - 1.0).abs() < 0.01, "mean gap {mean}");
-        assert!((var.sqrt() / mean - 1.0).abs() < 0.02, "coefficient of variation {}", var.sqrt() / mean);
+        assert!(
+            (var.sqrt() / mean - 1.0).abs() < 0.02,
+            "coefficient of variation {}",
+            var.sqrt() / mean
+        );
     }
 
     #[test]

@@ -3,7 +3,9 @@
 
 use crate::distribution::Distribution;
 use crate::operation::{Kind, Outcome};
-use crate::recorder::{Clocked, Counts, IntervalSet, SECOND, SLOTS, Straggler, TOTAL, histogram, slot};
+use crate::recorder::{
+    Clocked, Counts, IntervalSet, SECOND, SLOTS, Straggler, TOTAL, histogram, slot,
+};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
@@ -19,7 +21,11 @@ pub const VIEWS: [&str; 5] = ["response", "service", "wait", "all", "failed"];
 
 /// Names of the operations, [`TOTAL`] last.
 pub fn op_names() -> impl Iterator<Item = (usize, &'static str)> {
-    Kind::ALL.iter().map(|k| k.name()).chain(["TOTAL"]).enumerate()
+    Kind::ALL
+        .iter()
+        .map(|k| k.name())
+        .chain(["TOTAL"])
+        .enumerate()
 }
 
 /// Samples of one due second, as (value, count) pairs: small however many histograms are open.
@@ -64,7 +70,13 @@ pub struct Tally {
 
 impl Tally {
     /// Files `NAME.hdr` and `NAME.series.ndjson` in `folder`; `start_ns` is the phase's start, `start_unix_s` the same in realtime seconds.
-    pub fn create(folder: &Path, name: &str, shape: Shape, start_ns: u64, start_unix_s: f64) -> io::Result<Self> {
+    pub fn create(
+        folder: &Path,
+        name: &str,
+        shape: Shape,
+        start_ns: u64,
+        start_unix_s: f64,
+    ) -> io::Result<Self> {
         let mut log = BufWriter::new(File::create(folder.join(format!("{name}.hdr")))?);
         header(&mut log, start_unix_s)?;
         Ok(Self {
@@ -82,11 +94,20 @@ impl Tally {
 
     /// Take a second's histograms over; they are left empty.
     pub fn take(&mut self, set: &mut IntervalSet) {
-        let second = self.open.entry(set.second.max(self.next_second)).or_default();
+        let second = self
+            .open
+            .entry(set.second.max(self.next_second))
+            .or_default();
         for (index, histogram) in set.histograms.iter_mut().enumerate() {
-            let Some(histogram) = histogram.as_mut().filter(|h| !h.is_empty()) else { continue };
+            let Some(histogram) = histogram.as_mut().filter(|h| !h.is_empty()) else {
+                continue;
+            };
             let pairs = second.pairs.entry(index).or_default();
-            pairs.extend(histogram.iter_recorded().map(|v| (v.value_iterated_to(), v.count_since_last_iteration())));
+            pairs.extend(
+                histogram
+                    .iter_recorded()
+                    .map(|v| (v.value_iterated_to(), v.count_since_last_iteration())),
+            );
             histogram.reset();
         }
     }
@@ -94,8 +115,15 @@ impl Tally {
     /// Take single late samples over.
     pub fn late(&mut self, samples: &[Straggler]) {
         for sample in samples {
-            let second = self.open.entry(sample.second.max(self.next_second)).or_default();
-            second.pairs.entry(sample.slot).or_default().push((sample.value, 1));
+            let second = self
+                .open
+                .entry(sample.second.max(self.next_second))
+                .or_default();
+            second
+                .pairs
+                .entry(sample.slot)
+                .or_default()
+                .push((sample.value, 1));
         }
     }
 
@@ -126,14 +154,27 @@ impl Tally {
     }
 
     /// Write all that is left; returns the summary's `ops`.
-    pub fn finish(&mut self, folder: &Path, name: &str, start_unix_s: f64, seconds: f64) -> io::Result<Value> {
+    pub fn finish(
+        &mut self,
+        folder: &Path,
+        name: &str,
+        start_unix_s: f64,
+        seconds: f64,
+    ) -> io::Result<Value> {
         let last = self.open.keys().next_back().copied().unwrap_or(0);
         self.settle(last + 1)?;
         let mut log = BufWriter::new(File::create(folder.join(format!("{name}.totals.hdr")))?);
         header(&mut log, start_unix_s)?;
         for ((op, view), total) in &self.totals {
             let tag = tag(*op, *view);
-            line(&mut log, &mut self.serializer, total, Duration::ZERO, Duration::from_secs_f64(seconds), &tag)?;
+            line(
+                &mut log,
+                &mut self.serializer,
+                total,
+                Duration::ZERO,
+                Duration::from_secs_f64(seconds),
+                &tag,
+            )?;
         }
         log.flush()?;
         Ok(self.operations())
@@ -172,13 +213,29 @@ impl Tally {
                 for (value, count) in pairs {
                     self.scratch.saturating_record_n(value, count);
                 }
-                self.totals.entry((op, view)).or_insert_with(histogram).add(&self.scratch).map_err(io::Error::other)?;
+                self.totals
+                    .entry((op, view))
+                    .or_insert_with(histogram)
+                    .add(&self.scratch)
+                    .map_err(io::Error::other)?;
                 let start = Duration::from_secs(number);
-                line(&mut self.log, &mut self.serializer, &self.scratch, start, Duration::from_secs(1), &tag(op, view))?;
+                line(
+                    &mut self.log,
+                    &mut self.serializer,
+                    &self.scratch,
+                    start,
+                    Duration::from_secs(1),
+                    &tag(op, view),
+                )?;
                 row.insert((*word).to_owned(), json!(Distribution::from(&self.scratch)));
             }
             if !row.is_empty() {
-                row.insert("count".into(), row.get("all").and_then(|all| all.get("count").cloned()).unwrap_or(json!(0)));
+                row.insert(
+                    "count".into(),
+                    row.get("all")
+                        .and_then(|all| all.get("count").cloned())
+                        .unwrap_or(json!(0)),
+                );
                 ops.insert(name.to_owned(), Value::Object(row));
             }
         }
@@ -200,14 +257,23 @@ impl Tally {
         if self.shape.apart {
             return;
         }
-        let kinds: Vec<(usize, Vec<(u64, u64)>)> = pairs.iter().map(|(i, p)| (*i, p.clone())).collect();
+        let kinds: Vec<(usize, Vec<(u64, u64)>)> =
+            pairs.iter().map(|(i, p)| (*i, p.clone())).collect();
         for (index, values) in kinds {
             let clock = index % crate::recorder::CLOCKS;
-            pairs.entry(SLOTS - crate::recorder::CLOCKS + clock).or_default().extend(values);
+            pairs
+                .entry(SLOTS - crate::recorder::CLOCKS + clock)
+                .or_default()
+                .extend(values);
         }
     }
 
-    fn write_row(&mut self, number: u64, second: &Second, ops: Map<String, Value>) -> io::Result<()> {
+    fn write_row(
+        &mut self,
+        number: u64,
+        second: &Second,
+        ops: Map<String, Value>,
+    ) -> io::Result<()> {
         let c = second.counts.unwrap_or_default();
         let row = json!({
             "second": number, "t_ns": self.start_ns + number * SECOND,
@@ -220,31 +286,64 @@ impl Tally {
     }
 
     /// Add to a total directly (`merge` does; it has no seconds to add).
-    pub fn add_total(&mut self, op: usize, view: usize, histogram_: &Histogram<u64>) -> io::Result<()> {
-        self.totals.entry((op, view)).or_insert_with(histogram).add(histogram_).map_err(io::Error::other)
+    pub fn add_total(
+        &mut self,
+        op: usize,
+        view: usize,
+        histogram_: &Histogram<u64>,
+    ) -> io::Result<()> {
+        self.totals
+            .entry((op, view))
+            .or_insert_with(histogram)
+            .add(histogram_)
+            .map_err(io::Error::other)
     }
 
     /// Add a histogram of a second under the view it was written as.
     pub fn add_second(&mut self, second: u64, slot: usize, h: &Histogram<u64>) {
-        let pairs = self.open.entry(second).or_default().pairs.entry(slot).or_default();
-        pairs.extend(h.iter_recorded().map(|v| (v.value_iterated_to(), v.count_since_last_iteration())));
+        let pairs = self
+            .open
+            .entry(second)
+            .or_default()
+            .pairs
+            .entry(slot)
+            .or_default();
+        pairs.extend(
+            h.iter_recorded()
+                .map(|v| (v.value_iterated_to(), v.count_since_last_iteration())),
+        );
     }
 }
 
 /// The failures among outcome counts, by name.
 pub fn failures(outcomes: &[u64; Outcome::ALL.len()]) -> Value {
-    let named = Outcome::ALL.iter().filter(|o| **o != Outcome::Ok && outcomes[**o as usize] > 0);
-    Value::Object(named.map(|o| (o.name().to_owned(), json!(outcomes[*o as usize]))).collect())
+    let named = Outcome::ALL
+        .iter()
+        .filter(|o| **o != Outcome::Ok && outcomes[**o as usize] > 0);
+    Value::Object(
+        named
+            .map(|o| (o.name().to_owned(), json!(outcomes[*o as usize])))
+            .collect(),
+    )
 }
 
 /// (value, count) pairs of one view; `all` is successes and floored failures together.
 fn view_pairs(second: &Second, op: usize, view: usize) -> Vec<(u64, u64)> {
-    let of = |clock| second.pairs.get(&slot(op, clock)).into_iter().flatten().copied();
+    let of = |clock| {
+        second
+            .pairs
+            .get(&slot(op, clock))
+            .into_iter()
+            .flatten()
+            .copied()
+    };
     match view {
         0 => of(Clocked::Response).collect(),
         1 => of(Clocked::Service).collect(),
         2 => of(Clocked::Wait).collect(),
-        3 => of(Clocked::Response).chain(of(Clocked::FailedFloor)).collect(),
+        3 => of(Clocked::Response)
+            .chain(of(Clocked::FailedFloor))
+            .collect(),
         _ => of(Clocked::Failed).collect(),
     }
 }
@@ -258,7 +357,10 @@ fn header(out: &mut impl Write, start_unix_s: f64) -> io::Result<()> {
     writeln!(out, "#[Histogram log format version 1.3]")?;
     writeln!(out, "#[StartTime: {start_unix_s:.3} (seconds since epoch)]")?;
     writeln!(out, "#[BaseTime: {start_unix_s:.3} (seconds since epoch)]")?;
-    writeln!(out, "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"")
+    writeln!(
+        out,
+        "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\""
+    )
 }
 
 fn line(
@@ -270,5 +372,7 @@ fn line(
     tag: &str,
 ) -> io::Result<()> {
     let mut writer = IntervalLogWriterBuilder::new().begin_log_with(out, serializer)?;
-    writer.write_histogram(h, start, length, Tag::new(tag)).map_err(|e| io::Error::other(format!("{e:?}")))
+    writer
+        .write_histogram(h, start, length, Tag::new(tag))
+        .map_err(|e| io::Error::other(format!("{e:?}")))
 }

@@ -14,7 +14,10 @@ impl Timer {
     pub fn new() -> io::Result<Self> {
         // SAFETY: timerfd_create has no memory arguments; the descriptor is owned from here on.
         let fd = unsafe {
-            let fd = libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC);
+            let fd = libc::timerfd_create(
+                libc::CLOCK_MONOTONIC,
+                libc::TFD_NONBLOCK | libc::TFD_CLOEXEC,
+            );
             if fd < 0 {
                 return Err(io::Error::last_os_error());
             }
@@ -28,10 +31,26 @@ impl Timer {
     /// Fire at `at_ns` on CLOCK_MONOTONIC; a time that has passed fires at once.
     pub fn arm(&self, at_ns: u64) {
         let at = at_ns.max(1); // 0 would disarm
-        let value = libc::timespec { tv_sec: (at / 1_000_000_000) as i64, tv_nsec: (at % 1_000_000_000) as i64 };
-        let spec = libc::itimerspec { it_interval: libc::timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
+        let value = libc::timespec {
+            tv_sec: (at / 1_000_000_000) as i64,
+            tv_nsec: (at % 1_000_000_000) as i64,
+        };
+        let spec = libc::itimerspec {
+            it_interval: libc::timespec {
+                tv_sec: 0,
+                tv_nsec: 0,
+            },
+            it_value: value,
+        };
         // SAFETY: the descriptor is open and `spec` is valid for the call.
-        unsafe { libc::timerfd_settime(self.0.as_raw_fd(), libc::TFD_TIMER_ABSTIME, &raw const spec, std::ptr::null_mut()) };
+        unsafe {
+            libc::timerfd_settime(
+                self.0.as_raw_fd(),
+                libc::TFD_TIMER_ABSTIME,
+                &raw const spec,
+                std::ptr::null_mut(),
+            )
+        };
     }
 
     /// Wait until it has fired.

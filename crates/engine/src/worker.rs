@@ -29,14 +29,32 @@ struct Shared {
 
 impl Shared {
     fn core<R>(&self, use_core: impl FnOnce(&mut Core) -> R) -> R {
-        use_core(self.core.borrow_mut().as_mut().expect("the core leaves only with the crew"))
+        use_core(
+            self.core
+                .borrow_mut()
+                .as_mut()
+                .expect("the core leaves only with the crew"),
+        )
     }
 
-    fn poll_claim(&self, slot: usize, floors: &mut Vec<u64>, context: &Context<'_>) -> Poll<Option<Ticket>> {
-        let now = if self.paced { self.bench.clock.now() } else { self.recent.get() };
+    fn poll_claim(
+        &self,
+        slot: usize,
+        floors: &mut Vec<u64>,
+        context: &Context<'_>,
+    ) -> Poll<Option<Ticket>> {
+        let now = if self.paced {
+            self.bench.clock.now()
+        } else {
+            self.recent.get()
+        };
         match self.core(|core| core.claim(slot, now, floors)) {
             Claim::Go(ticket) => {
-                if self.paced && self.core(|core| core.dispenser.head()).is_some_and(|due| due <= now) {
+                if self.paced
+                    && self
+                        .core(|core| core.dispenser.head())
+                        .is_some_and(|due| due <= now)
+                {
                     self.wake_one();
                 }
                 Poll::Ready(Some(ticket))
@@ -68,7 +86,9 @@ impl Shared {
 async fn client(shared: Rc<Shared>, slot: usize, _present: mpsc::Sender<()>) {
     let mut desk = Desk::default();
     let mut since_wait = 0;
-    while let Some(ticket) = poll_fn(|context| shared.poll_claim(slot, &mut desk.floors, context)).await {
+    while let Some(ticket) =
+        poll_fn(|context| shared.poll_claim(slot, &mut desk.floors, context)).await
+    {
         let did = shared.bench.perform(&ticket, &mut desk).await;
         shared.recent.set(did.done);
         let Desk { reply, floors, .. } = &mut desk;
@@ -145,14 +165,22 @@ impl ReactorCrew {
             turns: Cell::new(0),
         });
         let pacer = if paced {
-            Some(tokio::task::spawn_local(pacer(shared.clone(), Timer::new()?, quantum_ns)))
+            Some(tokio::task::spawn_local(pacer(
+                shared.clone(),
+                Timer::new()?,
+                quantum_ns,
+            )))
         } else {
             None
         };
         let clients = (0..clients)
             .map(|slot| tokio::task::spawn_local(client(shared.clone(), slot, present.clone())))
             .collect();
-        Ok(Self { shared, clients, pacer })
+        Ok(Self {
+            shared,
+            clients,
+            pacer,
+        })
     }
 }
 

@@ -29,24 +29,30 @@ pub fn start(
     shipments: Receiver<Shipment>,
     spare: Sender<Box<IntervalSet>>,
 ) -> io::Result<JoinHandle<io::Result<Tally>>> {
-    std::thread::Builder::new().name("writer".into()).spawn(move || {
-        for shipment in shipments {
-            match shipment {
-                Shipment::Late(samples) => tally.late(&samples),
-                Shipment::Set(mut set) => {
-                    tally.take(&mut set);
-                    let _ = spare.send(set); // a recorder that has finished needs no spare
-                }
-                Shipment::Tick(tick) => {
-                    let counts = SecondCounts { counts: tick.counts, backlog: tick.backlog, cpu_ns: tick.cpu_ns };
-                    tally.count(tick.second, counts);
-                    tally.settle(tick.watermark)?;
-                    interval(&sheet, &tick);
+    std::thread::Builder::new()
+        .name("writer".into())
+        .spawn(move || {
+            for shipment in shipments {
+                match shipment {
+                    Shipment::Late(samples) => tally.late(&samples),
+                    Shipment::Set(mut set) => {
+                        tally.take(&mut set);
+                        let _ = spare.send(set); // a recorder that has finished needs no spare
+                    }
+                    Shipment::Tick(tick) => {
+                        let counts = SecondCounts {
+                            counts: tick.counts,
+                            backlog: tick.backlog,
+                            cpu_ns: tick.cpu_ns,
+                        };
+                        tally.count(tick.second, counts);
+                        tally.settle(tick.watermark)?;
+                        interval(&sheet, &tick);
+                    }
                 }
             }
-        }
-        Ok(tally)
-    })
+            Ok(tally)
+        })
 }
 
 fn interval(sheet: &Sheet, tick: &Tick) {

@@ -11,10 +11,11 @@ from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
+from typer.exceptions import TyperException
 
 from steelyard.cli import bench, run
 from steelyard.cli.help import GroupedCommand
-from steelyard.errors import SteelyardError
+from steelyard.errors import InputError, SteelyardError
 
 
 class Commands(TyperGroup):
@@ -27,6 +28,10 @@ class Commands(TyperGroup):
         except SteelyardError as error:
             show_error(error)
             raise typer.Exit(error.exit_code) from error
+        except TyperException as error:  # words that are no command, or a flag that is none
+            context = getattr(error, "ctx", None) or ctx
+            show_error(InputError(error.format_message(), hint=f"`{context.command_path} --help` lists what there is"))
+            raise typer.Exit(InputError.exit_code) from error
 
 
 def show_error(error: SteelyardError) -> None:

@@ -31,6 +31,9 @@ CLOSED_NOTE = (
     " Closed loop without a rate: an operation is due when it is sent, so response = service and wait = 0."
 )
 
+MOST_NODES = 6
+"""More columns than this do not fit beside each other at 100 columns."""
+
 
 @dataclass(frozen=True)
 class Table:
@@ -149,6 +152,8 @@ def balance(report: PhaseReport) -> Table | None:
         return None
     nodes = sorted({n for b in report.balance for n in b.by_node})
     columns = ("measure", *(clean(n) for n in nodes), "max/mean", "CoV")
+    if len(nodes) > MOST_NODES:
+        return _balance_of_many(report)
     rows = []
     for b in report.balance:
         form = size if b.unit == "B/s" else digits
@@ -159,12 +164,26 @@ def balance(report: PhaseReport) -> Table | None:
     return Table("Balance of the nodes", columns, rows, note=note)
 
 
+def _balance_of_many(report: PhaseReport) -> Table:
+    """The same without a column for each node, which no page is wide enough for."""
+    rows = []
+    for b in report.balance:
+        form = size if b.unit == "B/s" else digits
+        low, high = min(b.by_node, key=b.by_node.__getitem__), max(b.by_node, key=b.by_node.__getitem__)
+        rows.append(
+            (f"{b.measure}, {b.unit}", f"{form(b.by_node[low])} ({clean(low)})", f"{form(b.by_node[high])} ({clean(high)})",
+             f"{b.spread.max_over_mean:.2f}", f"{b.spread.coefficient_of_variation:.3f}")
+        )  # fmt: skip
+    return Table("Balance of the nodes", ("measure", "least (node)", "most (node)", "max/mean", "CoV"), rows)
+
+
 def engines(report: PhaseReport) -> Table | None:
     """Response percentiles per engine, when there were several."""
     if not report.engines:
         return None
     count = max(len(e.by_engine_ns) for e in report.engines)
-    columns = ("operation", "percentile", *(f"engine {n}" for n in range(count)), "CoV")
+    shown = min(count, MOST_NODES)
+    columns = ("operation", "percentile", *(f"engine {n}" for n in range(shown)), "CoV")
     rows = [
         (
             e.operation,
@@ -175,6 +194,8 @@ def engines(report: PhaseReport) -> Table | None:
         for e in report.engines
     ]
     note = "Side by side and not averaged: the figures of the whole come from the merged histograms."
+    if count > shown:
+        note += f" Shown are {shown} of {count} engines; the coefficient of variation is over all."
     return Table("Response time per engine, ms", columns, rows, words=2, note=note)
 
 

@@ -65,6 +65,8 @@ class Load(Model):
             raise ValueError("arrivals = 'poisson' needs a target rate")
         if self.attempt_timeout_ms > self.timeout_ms:
             raise ValueError("attempt_timeout_ms is above timeout_ms")
+        if self.engines > min(self.cap, self.load_clients):
+            raise ValueError("more engines than clients: every engine needs at least one")
         return self
 
     @property

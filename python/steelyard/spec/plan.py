@@ -29,7 +29,8 @@ def engine_plan(
         "seed": trial.seed,
         "engine": {"index": index, "count": count},
         "out": str(out.absolute()),
-        "driver": driver,
+        # engines start one after the other: only the first may empty what the others will find
+        "driver": {**driver, "fresh": False} if index and driver.get("fresh") else driver,
         # a read at n knows the inserts numbered <= n - W; W covers all that can be in flight at once
         "workload": {**workload, "insert_lag": load.cap},
         "pacing": {"quantum_us": load.pacing_quantum_us, "realtime": load.realtime},

@@ -10,7 +10,14 @@ use std::time::Duration;
 pub struct Null;
 
 impl Driver for Null {
-    async fn execute(&self, op: &Operation, _: u32, _: Duration, _: &Values, _: &mut Reply) -> Outcome {
+    async fn execute(
+        &self,
+        op: &Operation,
+        _: u32,
+        _: Duration,
+        _: &Values,
+        _: &mut Reply,
+    ) -> Outcome {
         std::hint::black_box(op);
         Outcome::Ok
     }

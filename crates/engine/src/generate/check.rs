@@ -76,7 +76,7 @@ fn fields(fields: &Fields) -> Result<(), PlanError> {
         "1 ..= 6",
     )?;
     let bytes = u64::from(count) * u64::from(fields.length.bounds().1);
-    let fits = bytes <= u64::from(u32::MAX);
+    let fits = u32::try_from(bytes).is_ok();
     demand(
         fits,
         "fields",

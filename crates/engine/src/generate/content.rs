@@ -29,8 +29,10 @@ impl Content {
         for (chunk, word) in chunks.iter_mut().zip(&mut words) {
             *chunk = word;
         }
-        let last = words.next().unwrap_or_default();
-        rest.copy_from_slice(&last[..rest.len()]);
+        if !rest.is_empty() {
+            let last = words.next().unwrap_or_default();
+            rest.copy_from_slice(&last[..rest.len()]);
+        }
     }
 
     /// Whether `bytes` are what [`Content::write`] writes.
@@ -42,8 +44,9 @@ impl Content {
         for (chunk, word) in chunks.iter().zip(&mut words) {
             difference |= u64::from_le_bytes(*chunk) ^ u64::from_le_bytes(word);
         }
-        let last = words.next().unwrap_or_default();
-        difference == 0 && rest == &last[..rest.len()]
+        let rest_matches =
+            rest.is_empty() || words.next().is_some_and(|last| rest == &last[..rest.len()]);
+        difference == 0 && rest_matches
     }
 
     #[inline]
@@ -71,12 +74,12 @@ pub fn write_ycsb(draw: &mut Draw, out: &mut [u8]) {
 #[inline]
 const fn ycsb_bytes(bits: u32) -> [u8; 6] {
     [
-        b' ' + (bits & 31) as u8,
-        b' ' + (bits >> 5 & 63) as u8,
-        b' ' + (bits >> 10 & 95) as u8,
-        b' ' + (bits >> 15 & 31) as u8,
-        b' ' + (bits >> 20 & 63) as u8,
-        b' ' + (bits >> 25 & 95) as u8,
+        b' ' + (bits & 0x1f) as u8,
+        b' ' + (bits >> 5 & 0x3f) as u8,
+        b' ' + (bits >> 10 & 0x5f) as u8,
+        b' ' + (bits >> 15 & 0x1f) as u8,
+        b' ' + (bits >> 20 & 0x3f) as u8,
+        b' ' + (bits >> 25 & 0x5f) as u8,
     ]
 }
 

@@ -1,5 +1,6 @@
 //! The walk over operation numbers: what each of them is.
 
+use super::field::Fields;
 use super::length::Lengths;
 use super::mix::Kinds;
 use super::random::{Source, Stream};
@@ -152,32 +153,6 @@ impl Run {
             scan_length,
             loaded: false,
         }
-    }
-}
-
-/// All fields, or one drawn for each number.
-#[derive(Debug, Clone, Copy)]
-struct Fields {
-    source: Source,
-    all: bool,
-    count: u32,
-}
-
-impl Fields {
-    const fn new(seed: u64, stream: Stream, all: bool, count: u32) -> Self {
-        Self {
-            source: Source::new(seed, stream),
-            all,
-            count,
-        }
-    }
-
-    #[inline]
-    const fn at(&self, number: u64) -> FieldSet {
-        if self.all {
-            return FieldSet::All;
-        }
-        FieldSet::One(self.source.draw(number).below(self.count as u64) as u16)
     }
 }
 

@@ -66,23 +66,21 @@ impl Keys {
     }
 }
 
-/// Write `number` in decimal at the end of `digits`; the count of digits.
+/// Write `number` in decimal at the end of `digits`, two digits at a time; how many there are.
 #[inline]
 fn write_digits(mut number: u64, digits: &mut [u8; DIGITS_MAX]) -> usize {
     let mut at = DIGITS_MAX;
-    while number >= 100 {
+    while number >= 10 {
         let pair = (number % 100) as usize * 2;
         number /= 100;
         at -= 2;
         digits[at..at + 2].copy_from_slice(&PAIRS[pair..pair + 2]);
     }
-    if number >= 10 {
-        let pair = number as usize * 2;
-        digits[at - 2..at].copy_from_slice(&PAIRS[pair..pair + 2]);
-        return DIGITS_MAX - at + 2;
+    if number > 0 || at == DIGITS_MAX {
+        at -= 1;
+        digits[at] = b'0' + number as u8;
     }
-    digits[at - 1] = b'0' + number as u8;
-    DIGITS_MAX - at + 1
+    DIGITS_MAX - at
 }
 
 /// "00", "01" ... "99".

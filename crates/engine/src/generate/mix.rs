@@ -11,8 +11,8 @@ const ONE: u64 = 1 << 63;
 #[derive(Debug, Clone, Copy)]
 pub struct Kinds {
     source: Source,
-    kinds: [Kind; 6],
-    /// A draw below `bounds[i]`, but not below the bound before, means `kinds[i]`.
+    order: [Kind; 6],
+    /// A draw below `bounds[i]`, but not below the bound before, means `order[i]`.
     bounds: [u64; 6],
     inserts: bool,
 }
@@ -23,7 +23,7 @@ impl Kinds {
         let weights = mix.weights();
         Self {
             source: Source::new(seed, Stream::Kind),
-            kinds: weights.map(|(kind, _)| kind),
+            order: weights.map(|(kind, _)| kind),
             bounds: bounds(weights.map(|(_, weight)| weight)),
             inserts: mix.insert > 0.0,
         }
@@ -34,7 +34,7 @@ impl Kinds {
     pub fn at(&self, number: u64) -> Kind {
         let x = self.source.draw(number).next_u64() >> 1;
         let below = self.bounds.iter().filter(|&&bound| x >= bound).count();
-        self.kinds[below]
+        self.order[below]
     }
 
     /// Whether any number is an insert.

@@ -6,8 +6,10 @@
 mod check;
 mod content;
 mod cursor;
+mod field;
 #[cfg(test)]
 mod fixture;
+mod hash;
 mod header;
 pub mod key;
 pub mod length;

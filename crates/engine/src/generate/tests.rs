@@ -27,7 +27,7 @@ fn a_load_writes_every_field_and_says_so() {
         assert_eq!(
             verdict,
             Check::Good {
-                number: LOADED | 10
+                number: LOADED | 0xa
             }
         );
     }

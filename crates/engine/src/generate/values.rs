@@ -5,6 +5,7 @@
 //! field length is below 20 bytes no value carries a header and [`Values::verifiable`] is false, as for YCSB's values.
 
 use super::content::{Content, mask, write_ycsb};
+use super::hash::hash;
 use super::header::{HEADER_LEN, Header, IDENTITY_BITS};
 use super::length::Lengths;
 use super::random::{Draw, GOLDEN, SALT, STEP, Source, Stream, fold, mix64};
@@ -165,35 +166,6 @@ const fn identity(cell: u64) -> u64 {
 #[inline]
 const fn content_base(cell: u64, number: u64) -> u64 {
     fold(cell ^ SALT, number ^ GOLDEN)
-}
-
-/// Seeded hash of a key: 16 bytes per multiplication (the way of wyhash).
-#[inline]
-fn hash(seed: u64, key: &[u8]) -> u64 {
-    let mut hash = seed ^ (key.len() as u64).wrapping_mul(GOLDEN);
-    let mut rest = key;
-    while rest.len() > 16 {
-        hash = absorb(hash, &rest[..8], &rest[8..16]);
-        rest = &rest[16..];
-    }
-    let end = &key[key.len().saturating_sub(16)..];
-    if let Some(tail) = end.first_chunk::<16>() {
-        return absorb(hash, &tail[..8], &tail[8..]);
-    }
-    let mut padded = [0; 16];
-    padded[..end.len()].copy_from_slice(end);
-    absorb(hash, &padded[..8], &padded[8..])
-}
-
-/// Two more words of eight bytes.
-#[inline]
-fn absorb(hash: u64, a: &[u8], b: &[u8]) -> u64 {
-    let word = |bytes: &[u8]| {
-        bytes
-            .first_chunk()
-            .map_or(0, |chunk| u64::from_le_bytes(*chunk))
-    };
-    fold(word(a) ^ STEP, word(b) ^ hash)
 }
 
 #[cfg(test)]

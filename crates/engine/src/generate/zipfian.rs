@@ -1,7 +1,7 @@
 //! Zipfian ranks for any skew and any number of items, set up in constant time.
 //!
 //! Rejection-inversion: W. Hoermann and G. Derflinger, "Rejection-inversion to generate variates from monotone discrete
-//! distributions", ACM TOMACS 6(3), 1996. One power per draw; fewer than 1.1 tries on average.
+//! distributions", ACM TOMACS 6(3), 1996. One power per draw, and seldom a second try.
 
 use super::random::Draw;
 
@@ -82,7 +82,7 @@ impl Zipfian {
     #[inline]
     fn area_inverse(&self, area: f64) -> f64 {
         if self.q.abs() >= NEARLY_ONE {
-            ((1.0 + self.q * area).max(0.0).ln() * self.inverse_q).exp()
+            (1.0 + self.q * area).max(0.0).powf(self.inverse_q)
         } else if self.q == 0.0 {
             area.exp()
         } else {
@@ -201,6 +201,6 @@ mod tests {
 
     #[test]
     fn steep_skew_draws_the_first_item() {
-        assert_eq!(frequencies(100.0, 10, 10, 1000)[0], 1000.0);
+        assert!(frequencies(100.0, 10, 10, 1000)[0] > 999.5);
     }
 }

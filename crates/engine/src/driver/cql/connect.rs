@@ -75,7 +75,8 @@ fn credentials(options: &CqlPlan) -> Result<Option<(String, String)>, OpenError>
     match (&options.user, &options.password_file) {
         (None, None) => Ok(None),
         (Some(user), Some(file)) => {
-            let text = fs::read_to_string(file).map_err(|error| unreadable("password_file", file, &error))?;
+            let text = fs::read_to_string(file)
+                .map_err(|error| unreadable("password_file", file, &error))?;
             let password = text.lines().next().unwrap_or_default();
             Ok(Some((user.clone(), password.to_owned())))
         }

@@ -120,7 +120,12 @@ async fn describe(session: &Session, node: &Arc<Node>) -> Value {
 /// The options of the table that decide what a read or write costs, as the server has them.
 async fn table(session: &Session, names: &Names) -> Result<Value, OpenError> {
     type Options = std::collections::BTreeMap<String, String>;
-    let found = schema::rows::<(Option<Options>, Option<Options>, Option<Options>, Option<i32>)>(
+    let found = schema::rows::<(
+        Option<Options>,
+        Option<Options>,
+        Option<Options>,
+        Option<i32>,
+    )>(
         session,
         "SELECT compaction, compression, caching, gc_grace_seconds FROM system_schema.tables \
          WHERE keyspace_name = ? AND table_name = ?",

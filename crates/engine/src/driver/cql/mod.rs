@@ -20,8 +20,8 @@ use outcome::Failure;
 use scylla::client::session::Session;
 use scylla::deserialize::row::{ColumnIterator, RawColumn};
 use scylla::policies::load_balancing::LoadBalancingPolicy;
-use scylla::response::query_result::QueryResult;
 use scylla::response::PagingState;
+use scylla::response::query_result::QueryResult;
 use scylla::statement::prepared::PreparedStatement;
 use serde_json::Value;
 use statements::{Bound, Statements};
@@ -98,7 +98,9 @@ impl Cql {
             FieldSet::All => 0,
             FieldSet::One(field) => field,
         };
-        show(result, |row| fields(row, op.key.as_bytes(), first, values, reply))
+        show(result, |row| {
+            fields(row, op.key.as_bytes(), first, values, reply)
+        })
     }
 
     /// The prepared statement, as it is or, where this attempt needs something of its own, a shallow copy.
@@ -132,7 +134,9 @@ impl Cql {
     ) -> Result<Outcome, Failure> {
         let mut state = PagingState::start();
         loop {
-            let page = self.session.execute_single_page(statement, Bound(op), state);
+            let page = self
+                .session
+                .execute_single_page(statement, Bound(op), state);
             let (result, next) = page.await?;
             show(result, |mut row| {
                 let key = row.next().transpose().map_err(client)?;
@@ -156,14 +160,15 @@ impl Driver for Cql {
         values: &Values,
         reply: &mut Reply,
     ) -> Outcome {
-        let failure = match tokio::time::timeout(timeout, self.attempt(op, attempt, values, reply)).await {
-            Ok(Ok(outcome)) => return outcome,
-            Ok(Err(failure)) => failure,
-            Err(_) => Failure {
-                outcome: Outcome::Timeout,
-                text: "no answer in time".into(),
-            },
-        };
+        let failure =
+            match tokio::time::timeout(timeout, self.attempt(op, attempt, values, reply)).await {
+                Ok(Ok(outcome)) => return outcome,
+                Ok(Err(failure)) => failure,
+                Err(_) => Failure {
+                    outcome: Outcome::Timeout,
+                    text: "no answer in time".into(),
+                },
+            };
         reply.error = Some(failure.text);
         failure.outcome
     }
@@ -246,7 +251,8 @@ async fn wait_for_table(
         let reason = match schema::check(session, names).await {
             Ok(true) => {
                 let workload = &plan.workload;
-                match Statements::prepare(session, names, workload, chosen.read, chosen.write).await {
+                match Statements::prepare(session, names, workload, chosen.read, chosen.write).await
+                {
                     Ok(statements) => {
                         // The replication of a keyspace made since we connected decides who its replicas are.
                         let refreshed = session.refresh_metadata().await;

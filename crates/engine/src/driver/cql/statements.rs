@@ -136,8 +136,7 @@ fn unprepared(error: &PrepareError) -> OpenError {
     let text = format!("cannot prepare: {error}");
     match error {
         PrepareError::AllAttemptsFailed {
-            first_attempt:
-                RequestAttemptError::DbError(DbError::Invalid | DbError::Unauthorized, _),
+            first_attempt: RequestAttemptError::DbError(DbError::Invalid | DbError::Unauthorized, _),
         } => OpenError::Option(text),
         _ => OpenError::Reach(text),
     }

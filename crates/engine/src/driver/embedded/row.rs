@@ -174,7 +174,12 @@ mod tests {
     #[test]
     fn a_delete_leaves_what_was_written_later() {
         let (mut row, mut left) = (Vec::new(), Vec::new());
-        write(&[], &operation(FieldSet::One(0), 9, &[b"late"]), 2, &mut row);
+        write(
+            &[],
+            &operation(FieldSet::One(0), 9, &[b"late"]),
+            2,
+            &mut row,
+        );
         assert!(delete(&row, 7, &mut left));
         assert_eq!(values(&left), [Some(&b"late"[..]), None]);
         assert!(!delete(&row, 9, &mut left));
@@ -183,12 +188,7 @@ mod tests {
     #[test]
     fn a_cut_row_is_damaged() {
         let mut row = Vec::new();
-        write(
-            &[],
-            &operation(FieldSet::All, 5, &[b"abc"]),
-            1,
-            &mut row,
-        );
+        write(&[], &operation(FieldSet::All, 5, &[b"abc"]), 1, &mut row);
         let mut walk = Fields::of(&row[..row.len() - 1]);
         assert_eq!(walk.next(), None);
         assert!(walk.damaged());

@@ -203,7 +203,8 @@ fn one_record_suits_every_law() {
                 compat,
             },
         ];
-        laws.into_iter()
-            .for_each(|law| assert_eq!(counts(law, 1, 1), [100_000]));
+        for law in laws {
+            assert_eq!(counts(law, 1, 1), [100_000]);
+        }
     }
 }

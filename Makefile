@@ -1,0 +1,60 @@
+# The one list of commands. `make build` is all that the others start with.
+VENV   := .venv
+PYTHON := $(VENV)/bin/python
+ENGINE := $(VENV)/bin/steelyard-engine
+RUST   := Cargo.lock Cargo.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+
+.PHONY: build demo test unit rust live browser lint format lock clean help
+
+help:            ## show this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+
+build: $(ENGINE) ## set up the environment and build: leaves .venv/bin/steelyard
+
+$(VENV)/.locked: requirements.lock
+	test -x $(PYTHON) || python3 -m venv $(VENV)
+	$(PYTHON) -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock
+	touch $@
+
+# An editable install makes the Python live but copies the binary: Rust sources are prerequisites, so that it never is stale.
+$(ENGINE): $(VENV)/.locked pyproject.toml steelyard.data/scripts/steelyard $(RUST)
+	$(PYTHON) -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+demo: build      ## the main job on the embedded store: load, run, report (no Java, no Maven)
+	$(VENV)/bin/steelyard bench embedded -w a --operations 300000
+
+test: lint rust unit live browser ## everything, the live tests included
+
+rust: build      ## the engine's own tests
+	cargo test --release --locked --quiet
+
+unit: build      ## Python tests that need no server
+	$(PYTHON) -m pytest -q tests/unit tests/contract -n 2
+
+live: build      ## tests against real servers (needs Java and Maven)
+	$(PYTHON) -m pytest -q tests/live
+
+browser: build   ## pages in a real browser
+	tests/browser/install_chromium
+	$(PYTHON) -m pytest -q tests/browser
+
+lint: build      ## formats, lints and types; warnings are errors
+	cargo fmt --check
+	cargo clippy --release --locked --all-targets --quiet -- -D warnings
+	$(VENV)/bin/ruff check --quiet python tests benches
+	$(VENV)/bin/ruff format --check --quiet python tests benches
+	$(VENV)/bin/mypy
+
+format: build    ## write the formats that lint asks for
+	cargo fmt
+	$(VENV)/bin/ruff check --fix --quiet python tests benches
+	$(VENV)/bin/ruff format --quiet python tests benches
+
+lock:            ## renew requirements.lock from requirements.in (needs uv)
+	uv pip compile --quiet --generate-hashes --universal --no-annotate --no-header --allow-unsafe \
+	  --python-version 3.11 requirements.in -o requirements.lock
+
+clean:           ## remove what was built
+	rm -rf $(VENV) target

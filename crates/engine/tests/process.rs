@@ -1,0 +1,253 @@
+//! The engine as its users see it: a process with a plan, commands and events.
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+const ENGINE: &str = env!("CARGO_BIN_EXE_steelyard-engine");
+
+fn plan(out: &Path, phases: Value) -> Value {
+    json!({"plan_format": 1, "seed": 7, "out": out, "driver": {"kind": "null"},
+           "workload": {"records": 1000, "mix": {"read": 0.5, "update": 0.5}, "request": {"kind": "zipfian"}},
+           "phases": phases})
+}
+
+fn phase(name: &str, kind: &str, limit: Value) -> Value {
+    json!({"name": name, "kind": kind, "in_flight": 4, "limit": limit})
+}
+
+/// A running engine; its events arrive on a channel.
+struct Engine {
+    child: Child,
+    input: Option<ChildStdin>,
+    events: Receiver<Value>,
+}
+
+impl Engine {
+    fn start(plan: &Value) -> Self {
+        let file = Path::new(plan["out"].as_str().unwrap()).join("plan.json");
+        std::fs::write(&file, plan.to_string()).unwrap();
+        let mut child = Command::new(ENGINE)
+            .args(["run".as_ref(), file.as_os_str()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (sender, events) = channel();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                let _ = sender.send(serde_json::from_str(&line).unwrap());
+            }
+        });
+        let input = child.stdin.take();
+        Self {
+            child,
+            input,
+            events,
+        }
+    }
+
+    fn tell(&mut self, command: &Value) {
+        writeln!(self.input.as_mut().unwrap(), "{command}").unwrap();
+    }
+
+    /// The next event of that name.
+    fn until(&self, name: &str) -> Value {
+        loop {
+            let event = self
+                .events
+                .recv_timeout(Duration::from_secs(20))
+                .expect("the event comes");
+            if event["event"] == name {
+                return event;
+            }
+        }
+    }
+
+    fn exit(mut self) -> i32 {
+        drop(self.input.take());
+        self.child.wait().unwrap().code().unwrap()
+    }
+}
+
+#[test]
+fn load_and_run_to_the_summary() {
+    let out = tempfile::tempdir().unwrap();
+    let phases = json!([
+        phase("load", "load", json!({})),
+        phase("run", "run", json!({"operations": 5000}))
+    ]);
+    let mut engine = Engine::start(&plan(out.path(), phases));
+    engine.until("ready");
+    engine.tell(&json!({"cmd": "phase", "id": 1, "name": "load"}));
+    assert_eq!(engine.until("ack")["ok"], true);
+    assert_eq!(
+        engine.until("phase_end")["summary"]["ops"]["INSERT"]["count"],
+        1000
+    );
+    engine.tell(&json!({"cmd": "phase", "id": 2, "name": "run"}));
+    let end = engine.until("phase_end");
+    let summary = &end["summary"];
+    assert_eq!(end["reason"], "operations");
+    assert_eq!(summary["ok"], 5000);
+    assert_eq!(summary["ops"]["TOTAL"]["response"]["count"], 5000);
+    let kinds = |field: &str| summary["ops"][field]["count"].as_u64().unwrap();
+    assert_eq!(kinds("READ") + kinds("UPDATE"), 5000);
+    engine.tell(&json!({"cmd": "finish", "id": 3}));
+    engine.until("end");
+    assert_eq!(engine.exit(), 0);
+    for file in [
+        "load.hdr",
+        "run.hdr",
+        "run.totals.hdr",
+        "run.series.ndjson",
+        "events.ndjson",
+    ] {
+        assert!(
+            out.path().join(file).metadata().unwrap().len() > 0,
+            "{file}"
+        );
+    }
+}
+
+#[test]
+fn a_rate_is_kept_changed_by_command_and_stopped() {
+    let out = tempfile::tempdir().unwrap();
+    let mut run = phase("run", "run", json!({"seconds": 60}));
+    run["arrivals"] = json!({"kind": "constant", "rate": 200});
+    let mut engine = Engine::start(&plan(out.path(), json!([run])));
+    engine.until("ready");
+    engine.tell(&json!({"cmd": "phase", "id": 1, "name": "run"}));
+    let first = engine.until("interval")["done"].as_i64().unwrap();
+    assert!(
+        (150..=250).contains(&first),
+        "{first} operations in the first second of 200/s"
+    );
+    engine.tell(&json!({"cmd": "rate", "id": 2, "rate": 2000}));
+    assert_eq!(engine.until("ack")["ok"], true);
+    engine.until("interval");
+    let later = engine.until("interval")["done"].as_i64().unwrap();
+    assert!(
+        (1500..=2500).contains(&later),
+        "{later} operations in a second of 2000/s"
+    );
+    engine.tell(&json!({"cmd": "stop", "id": 3}));
+    let end = engine.until("phase_end");
+    assert_eq!(end["reason"], "stop");
+    assert_eq!(end["summary"]["saturation"]["seconds_saturated"], 0);
+    assert_eq!(engine.exit(), 0);
+}
+
+#[test]
+fn the_end_of_standard_input_ends_the_run() {
+    let out = tempfile::tempdir().unwrap();
+    let mut engine = Engine::start(&plan(
+        out.path(),
+        json!([phase("run", "run", json!({"seconds": 60}))]),
+    ));
+    engine.until("ready");
+    engine.tell(&json!({"cmd": "phase", "id": 1, "name": "run"}));
+    engine.until("phase_start");
+    assert_eq!(engine.exit(), 0);
+}
+
+#[test]
+fn commands_that_make_no_sense_are_refused_and_the_run_goes_on() {
+    let out = tempfile::tempdir().unwrap();
+    let mut engine = Engine::start(&plan(
+        out.path(),
+        json!([phase("run", "run", json!({"operations": 10}))]),
+    ));
+    engine.until("ready");
+    for command in [
+        json!({"cmd": "phase", "name": "rnu"}),
+        json!({"cmd": "dance"}),
+        json!({"cmd": "rate", "rate": 5}),
+    ] {
+        engine.tell(&command);
+        assert_eq!(engine.until("ack")["ok"], false, "{command}");
+    }
+    engine.tell(&json!({"cmd": "phase", "id": 1, "name": "run"}));
+    engine.until("phase_end");
+    assert_eq!(engine.exit(), 0);
+}
+
+#[test]
+fn a_bad_plan_exits_with_2_and_names_the_field() {
+    let out = tempfile::tempdir().unwrap();
+    let mut wrong = plan(out.path(), json!([phase("run", "run", json!({}))]));
+    let engine = Engine::start(&wrong);
+    assert!(
+        engine.until("error")["text"]
+            .as_str()
+            .unwrap()
+            .contains("phases[0]: limit")
+    );
+    assert_eq!(engine.exit(), 2);
+    wrong["wrokload"] = json!(1);
+    let engine = Engine::start(&wrong);
+    assert!(
+        engine.until("error")["text"]
+            .as_str()
+            .unwrap()
+            .contains("wrokload")
+    );
+    assert_eq!(engine.exit(), 2);
+}
+
+/// What one engine does, and what `count` engines do together, merged.
+fn merged(count: u32, folder: &Path) -> Value {
+    let phases =
+        json!([{"name": "run", "kind": "run", "in_flight": 4, "limit": {"operations": 4001}}]);
+    let outs: Vec<_> = (0..count)
+        .map(|i| folder.join(format!("{count}-{i}")))
+        .collect();
+    for (index, out) in outs.iter().enumerate() {
+        std::fs::create_dir_all(out).unwrap();
+        let mut plan = plan(out, phases.clone());
+        plan["engine"] = json!({"index": index, "count": count});
+        plan["workload"]["mix"] = json!({"read": 0.4, "insert": 0.3, "read_modify_write": 0.3});
+        let mut engine = Engine::start(&plan);
+        engine.until("ready");
+        engine.tell(&json!({"cmd": "phase", "id": 1, "name": "run"}));
+        engine.until("phase_end");
+        assert_eq!(engine.exit(), 0);
+    }
+    let out = folder.join(format!("{count}-merged"));
+    std::fs::create_dir_all(&out).unwrap();
+    assert!(
+        Command::new(ENGINE)
+            .arg("merge")
+            .arg(&out)
+            .args(&outs)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let events = std::fs::read_to_string(out.join("events.ndjson")).unwrap();
+    let merged = events
+        .lines()
+        .map(|l| serde_json::from_str::<Value>(l).unwrap())
+        .find(|e| e["merged"] == true);
+    merged.unwrap()["summary"].clone()
+}
+
+#[test]
+fn several_engines_do_what_one_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, three) = (merged(1, folder.path()), merged(3, folder.path()));
+    assert_eq!(three["operations"], 4001);
+    for op in ["READ", "INSERT", "UPDATE", "READ-MODIFY-WRITE", "TOTAL"] {
+        assert_eq!(
+            one["ops"][op]["all"]["count"], three["ops"][op]["all"]["count"],
+            "{op}"
+        );
+        assert_eq!(one["ops"][op]["count"], three["ops"][op]["count"], "{op}");
+    }
+    assert_eq!(one["ops"]["TOTAL"]["all"]["count"], 4001);
+    assert_eq!(three["engines"].as_array().unwrap().len(), 3);
+}

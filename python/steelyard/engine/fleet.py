@@ -1,0 +1,170 @@
+"""Several engines as one run: one start, one event queue, one merged result. With one engine it is that engine."""
+
+from __future__ import annotations
+
+import queue
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from steelyard.engine.process import EngineProcess, Event, Queue
+from steelyard.errors import EngineError, SteelyardError
+
+PlanOf = Callable[[Path, int], dict[str, Any]]
+"""(out folder, engine index) -> plan."""
+
+READY_LIMIT_S = 180.0
+FINISH_LIMIT_S = 30.0
+MERGE_LIMIT_S = 600.0
+LEAD_NS = 100_000_000
+"""Time between the command of a phase and its start: several engines must have it before."""
+LEAD_ALONE_NS = 10_000_000
+
+
+class Fleet:
+    """K engines that share one run.
+
+    Args:
+        engine: the binary.
+        count: how many.
+        folder: the trial's folder; `engine/` receives the result, `engines/K/` each one's own when there are several.
+        plan_of: the plan of each.
+        prefix: words before each command.
+    """
+
+    def __init__(
+        self, engine: Path, count: int, folder: Path, plan_of: PlanOf, prefix: Sequence[str] = ()
+    ) -> None:
+        self.engine = engine
+        self.out = folder / "engine"
+        self.out.mkdir()
+        self.folders = [self.out] if count == 1 else [folder / "engines" / str(k) for k in range(count)]
+        self.plans: list[dict[str, Any]] = []
+        self.ready: list[Event] = []
+        self.processes: list[EngineProcess] = []
+        self._queue: Queue = queue.Queue()
+        self._plan_of = plan_of
+        self._prefix = prefix
+        self._next: int | None = None
+
+    def start(self, limit_s: float = READY_LIMIT_S) -> list[Event]:
+        """Start every engine and wait until each has opened its database; returns their `ready` events.
+
+        Raises:
+            InputError: a plan was refused. InfrastructureError: the database cannot be reached. EngineError: one died.
+        """
+        for index, folder in enumerate(self.folders):
+            folder.mkdir(parents=True, exist_ok=True)
+            self.plans.append(self._plan_of(folder, index))
+            # one after the other: the first makes the schema, the rest find it
+            self.processes.append(
+                EngineProcess(
+                    self.engine, self.plans[-1], folder, self._queue, index=index, prefix=self._prefix
+                )
+            )
+            self.ready.append(self._await_ready(time.monotonic() + limit_s))
+        return self.ready
+
+    def _await_ready(self, deadline: float) -> Event:
+        while (left := deadline - time.monotonic()) > 0:
+            found = self.poll(min(left, 0.5))
+            if found and found[1]["event"] == "ready":
+                return found[1]
+        raise EngineError("the engine has not become ready in time", hint="does the database answer?")
+
+    def pids(self) -> dict[str, int]:
+        """Name and process id of each running engine."""
+        alone = len(self.folders) == 1
+        running = [p for p in self.processes if not p.ended]
+        ready = {p.index: self.ready[p.index].get("pid", p.pid) for p in running if p.index < len(self.ready)}
+        return {"engine" if alone else f"engine-{index}": int(pid) for index, pid in ready.items()}
+
+    def phase(self, name: str) -> int:
+        """Start a phase on every engine at one time; returns that time (CLOCK_MONOTONIC ns)."""
+        lead = LEAD_NS if len(self.processes) > 1 else LEAD_ALONE_NS
+        at_ns = time.monotonic_ns() + lead
+        self._command("phase", name=name, at_ns=at_ns, first=self._next)
+        return at_ns
+
+    def rate(self, rate: float, at_ns: int | None = None) -> None:
+        """Change the target rate (operations per second over all engines)."""
+        self._command("rate", rate=rate, at_ns=at_ns or time.monotonic_ns() + LEAD_NS)
+
+    def mark(self, label: str) -> None:
+        """Put a mark into the event streams."""
+        self._command("mark", label=label)
+
+    def stop(self) -> None:
+        """End the running phase gracefully, then the processes; an engine that has ended already is left alone."""
+        for process in self.processes:
+            if not process.ended:
+                try:
+                    process.post("stop")
+                except SteelyardError:
+                    process.close_input()
+
+    def _command(self, cmd: str, **fields: Any) -> None:
+        """The same command to every engine: sent to all before any answer is waited for."""
+        sent = [(process, process.post(cmd, **fields)) for process in self.processes]
+        for process, number in sent:
+            process.acknowledged(number)
+
+    def poll(self, timeout_s: float) -> tuple[int, Event] | None:
+        """The next (engine, event), or None after the timeout.
+
+        Raises:
+            SteelyardError: an engine ended without having said `end`, or wrote what is no event.
+        """
+        try:
+            index, event = self._queue.get(timeout=timeout_s)
+        except queue.Empty:
+            return None
+        process = self.processes[index]
+        if event["event"] == "garbage":
+            raise EngineError(f"the engine wrote a line that is no event: {event['text']!r}")
+        if event["event"] == "error" or (event["event"] == "exit" and process.wait(FINISH_LIMIT_S) != 0):
+            raise process.failure()
+        return index, event
+
+    def ended_phase(self, ends: Sequence[Event], *, counts: bool) -> None:
+        """Note where a phase has ended; the next run phase begins there on every engine.
+
+        Args:
+            ends: the `phase_end` event of each engine.
+            counts: whether its operation numbers are used up (run phases; a load counts records).
+        """
+        if counts:
+            self._next = max(int(end["next"]) for end in ends)
+
+    def finish(self) -> None:
+        """No further phase: wait until every engine has ended.
+
+        Raises:
+            EngineError: one does not end, or not in order.
+        """
+        for process in self.processes:
+            if not process.ended:
+                try:
+                    process.post("finish")
+                except SteelyardError:
+                    process.close_input()
+        for process in self.processes:
+            status = process.wait(FINISH_LIMIT_S)
+            if status != 0:
+                raise process.failure()
+
+    def merge(self) -> None:
+        """Several engines' files become one result in `engine/`; with one there is nothing to do."""
+        if len(self.folders) == 1:
+            return
+        command = [str(self.engine), "merge", str(self.out), *map(str, self.folders)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=MERGE_LIMIT_S, check=False)
+        if done.returncode != 0:
+            raise EngineError(f"the engines' results cannot be merged: {done.stderr.strip() or done.returncode}")
+
+    def kill(self) -> None:
+        """End every engine now."""
+        for process in self.processes:
+            process.kill()

@@ -1,0 +1,117 @@
+"""What all charts share: size, palette, the line chart with tooltips and zoom, and rules for events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import altair as alt
+
+WIDTH, HEIGHT = 760, 260
+PALETTE = [
+    "#4269d0",
+    "#e08b1b",
+    "#3c9d5b",
+    "#e4585a",
+    "#9467d9",
+    "#23a5b5",
+    "#b0709b",
+    "#8f7a55",
+    "#7d8794",
+    "#7fa32c",
+]
+"""Ten hues that keep apart on white and on near-black."""
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One chart.
+
+    Attributes:
+        key: its file name without ending.
+        title: above it.
+        note: a sentence below it.
+        group: `system`, or the phase it belongs to.
+        spec: a Vega-Lite specification with its data.
+    """
+
+    key: str
+    title: str
+    note: str
+    group: str
+    spec: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A line chart: rows with `x`, `y`, `series` and perhaps `style`.
+
+    Attributes:
+        rows: the points.
+        x_title, y_title: axis titles with units.
+        order: the series in the order of the legend.
+        styles: names of `style`, solid first, dashed next; empty when rows have none.
+        log: logarithmic y axis.
+        x: a ready x encoding, for axes other than seconds.
+        events: rows with `x` and `event`, drawn as vertical rules.
+        tooltip: further fields shown with a point: field -> title.
+    """
+
+    rows: Rows
+    x_title: str
+    y_title: str
+    order: Sequence[str]
+    styles: Sequence[str] = ()
+    log: bool = False
+    x: alt.X | None = None
+    events: Rows = field(default_factory=list)
+    tooltip: dict[str, str] = field(default_factory=dict)
+
+
+def _y(lines: Lines) -> alt.Y:
+    axis = alt.Axis(format="~g" if lines.log else "~s", tickCount=6)
+    if lines.log:
+        return alt.Y("y:Q", title=lines.y_title, scale=alt.Scale(type="log", nice=False), axis=axis)
+    return alt.Y("y:Q", title=lines.y_title, scale=alt.Scale(zero=True), axis=axis)
+
+
+def _tooltip(lines: Lines) -> list[alt.Tooltip]:
+    found = [alt.Tooltip("series:N", title="series")]
+    found += [alt.Tooltip("style:N", title="time")] if lines.styles else []
+    found += [] if lines.x else [alt.Tooltip("x:Q", title=lines.x_title, format=",.0f")]
+    found += [alt.Tooltip(f"{name}:N", title=title) for name, title in lines.tooltip.items()]
+    return [*found, alt.Tooltip("y:Q", title=lines.y_title, format=",.4~r")]
+
+
+def _events(lines: Lines) -> alt.Chart:
+    seen = alt.Tooltip("event:N", title="event")
+    rules = alt.Chart(alt.Data(values=lines.events)).mark_rule(strokeDash=[2, 3], opacity=0.55, size=1.5)
+    return rules.encode(x="x:Q", tooltip=[seen, alt.Tooltip("x:Q", title="second", format=",.1f")])
+
+
+def line_chart(lines: Lines) -> dict[str, Any]:
+    """The specification of a line chart; dragging moves, shift and the wheel zoom, a double click resets."""
+    x = lines.x or alt.X("x:Q", title=lines.x_title, scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=8))
+    color = alt.Color(
+        "series:N",
+        sort=list(lines.order),
+        title=None,
+        scale=alt.Scale(domain=list(lines.order), range=_hues(lines)),
+    )
+    encoding: dict[str, Any] = {"x": x, "y": _y(lines), "color": color}
+    if lines.styles:
+        dash = alt.Scale(domain=list(lines.styles), range=[[1, 0], [5, 3], [2, 2]][: len(lines.styles)])
+        encoding["strokeDash"] = alt.StrokeDash("style:N", sort=list(lines.styles), title=None, scale=dash)
+    base = alt.Chart(alt.Data(values=lines.rows)).encode(**encoding)
+    zoom = alt.selection_interval(bind="scales", encodings=["x"], zoom="wheel![event.shiftKey]")
+    drawn = base.mark_line(strokeWidth=1.8, interpolate="linear", clip=True).add_params(zoom)
+    hover = base.mark_point(opacity=0, size=90, filled=True, clip=True).encode(tooltip=_tooltip(lines))
+    layers = [_events(lines)] if lines.events else []
+    layered = alt.layer(drawn, hover, *layers).properties(width=WIDTH, height=HEIGHT)
+    return dict(layered.configure_legend(orient="top", columns=5, symbolType="stroke").to_dict())
+
+
+def _hues(lines: Lines) -> list[str]:
+    return [PALETTE[n % len(PALETTE)] for n in range(len(lines.order))]

@@ -1,0 +1,53 @@
+"""Writing files so that what stands under a name is whole, and a full disk is said in words."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from steelyard.errors import InfrastructureError
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Turn what the disk refuses inside into an InfrastructureError that names the folder."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in FULL:
+            raise InfrastructureError(
+                f"the disk of {folder} is full", hint="make room; what was written before is kept there"
+            ) from error
+        raise InfrastructureError(f"{folder} cannot be written: {error.strerror or error}") from error
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file that is either the old one or the whole new one, whatever happens meanwhile.
+
+    Raises:
+        InfrastructureError: the disk is full or refuses.
+    """
+    beside = path.with_name(path.name + ".new")
+    with writing(path.parent):
+        try:
+            with beside.open("w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(path)
+        except OSError:
+            with suppress(OSError):
+                beside.unlink()
+            raise
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a JSON file atomically; paths and other strangers become their text."""
+    write_atomically(path, json.dumps(value, indent=1, default=str, ensure_ascii=False) + "\n")
