@@ -38,7 +38,8 @@ import javax.management.openmbean.CompositeData;
  * decommission that lasts minutes holds up nobody. Nothing of the server is touched before the first command.
  *
  * <p>The value of a metric is the sum of those of its rows that this version of the server has; a metric with none is
- * left out. A row is: metric, object name, attribute. Java 8, no dependency.
+ * left out. A row is: metric, object name, attribute; an attribute with a question mark is 0 for as long as the server
+ * has not registered it (streaming: until the first stream). Java 8, no dependency.
  */
 public final class SteelyardAgent implements Runnable {
     private static final String M = "org.apache.cassandra.metrics:";
@@ -68,8 +69,8 @@ public final class SteelyardAgent implements Runnable {
         "server_hints_total " + M + "type=Storage,name=TotalHints Count",
         "server_hints_in_progress " + M + "type=Storage,name=TotalHintsInProgress Count",
         "server_streams_active org.apache.cassandra.net:type=StreamManager CurrentStreams",
-        "server_streaming_in_bytes_total " + M + "type=Streaming,name=TotalIncomingBytes Count",
-        "server_streaming_out_bytes_total " + M + "type=Streaming,name=TotalOutgoingBytes Count",
+        "server_streaming_in_bytes_total " + M + "type=Streaming,name=TotalIncomingBytes Count?",
+        "server_streaming_out_bytes_total " + M + "type=Streaming,name=TotalOutgoingBytes Count?",
         "server_commitlog_pending " + M + "type=CommitLog,name=PendingTasks Value",
         "server_commitlog_bytes " + M + "type=CommitLog,name=TotalCommitLogSize Value",
     };
@@ -90,7 +91,7 @@ public final class SteelyardAgent implements Runnable {
     /** With more user tables than this the server's own sums over all tables, system tables included, are read. */
     private static final int MOST_TABLES = 64;
 
-    /** The plan of what is read is made anew this often, and what was not there is looked for again. */
+    /** The plan of what is read is made anew this often, for tables that were made or dropped. */
     private static final long PLAN_NS = 10_000_000_000L;
 
     private static final String[] STATUS = {
@@ -102,12 +103,14 @@ public final class SteelyardAgent implements Runnable {
     private static final String STRING = "java.lang.String";
     private static final AtomicLong CPU_NS = new AtomicLong();
 
-    // The plan, guarded by the class: for each row its slot in METRICS, object name and attribute; null: not there.
+    // The plan, guarded by the class: for each row its metric's slot, object name, attribute, and what is known of it.
     private static long plannedAt;
     private static String[] metrics;
     private static int[] slots;
     private static ObjectName[] names;
     private static String[] attributes;
+    private static boolean[] zeroAtFirst;
+    private static boolean[] registered;
 
     private final String host;
     private final int port;
@@ -241,7 +244,7 @@ public final class SteelyardAgent implements Runnable {
 
     // ---- metrics ----
 
-    private static synchronized String metrics() {
+    private static synchronized String metrics() throws JMException {
         if (names == null || System.nanoTime() - plannedAt > PLAN_NS) {
             plan();
         }
@@ -249,14 +252,15 @@ public final class SteelyardAgent implements Runnable {
         boolean[] found = new boolean[metrics.length];
         MBeanServer server = server();
         for (int i = 0; i < names.length; i++) {
-            if (names[i] == null) {
-                continue;
-            }
-            try {
-                values[slots[i]] += number(server.getAttribute(names[i], attributes[i]));
-                found[slots[i]] = true;
-            } catch (JMException | RuntimeException e) {
-                names[i] = null; // until the next plan
+            found[slots[i]] |= zeroAtFirst[i];
+            registered[i] = registered[i] || server.isRegistered(names[i]);
+            if (registered[i]) {
+                try {
+                    values[slots[i]] += number(server.getAttribute(names[i], attributes[i]));
+                    found[slots[i]] = true;
+                } catch (JMException | RuntimeException e) {
+                    registered[i] = false; // a table that was dropped
+                }
             }
         }
         StringBuilder out = new StringBuilder(2048).append("{\"ok\":true,\"metrics\":{");
@@ -312,7 +316,7 @@ public final class SteelyardAgent implements Runnable {
     }
 
     /** Decides what is read: the fixed rows, and those of the user tables that there are now. */
-    private static void plan() {
+    private static void plan() throws JMException {
         List<String> rows = new ArrayList<>(Arrays.asList(ROWS));
         TreeSet<String> tables = new TreeSet<>();
         TreeSet<String> keyspaces = new TreeSet<>();
@@ -333,36 +337,30 @@ public final class SteelyardAgent implements Runnable {
         slots = new int[rows.size()];
         names = new ObjectName[rows.size()];
         attributes = new String[rows.size()];
+        zeroAtFirst = new boolean[rows.size()];
+        registered = new boolean[rows.size()];
         for (int i = 0; i < names.length; i++) {
             String[] words = rows.get(i).split(" ");
             if (!slotNames.contains(words[0])) {
                 slotNames.add(words[0]);
             }
             slots[i] = slotNames.indexOf(words[0]);
-            attributes[i] = words[2];
-            try {
-                ObjectName name = new ObjectName(words[1]);
-                names[i] = server().isRegistered(name) ? name : null;
-            } catch (JMException e) {
-                names[i] = null;
-            }
+            zeroAtFirst[i] = words[2].endsWith("?");
+            attributes[i] = words[2].replace("?", "");
+            names[i] = new ObjectName(words[1]);
         }
         metrics = slotNames.toArray(new String[0]);
         plannedAt = System.nanoTime();
     }
 
-    private static void userTables(TreeSet<String> tables, TreeSet<String> keyspaces) {
-        try {
-            ObjectName all = new ObjectName("org.apache.cassandra.db:type=Tables,keyspace=*,table=*");
-            for (ObjectName name : server().queryNames(all, null)) {
-                String keyspace = name.getKeyProperty("keyspace");
-                if (!keyspace.equals("system") && !keyspace.startsWith("system_")) {
-                    keyspaces.add(keyspace);
-                    tables.add("keyspace=" + keyspace + ",scope=" + name.getKeyProperty("table") + ",");
-                }
+    private static void userTables(TreeSet<String> tables, TreeSet<String> keyspaces) throws JMException {
+        ObjectName all = new ObjectName("org.apache.cassandra.db:type=Tables,keyspace=*,table=*");
+        for (ObjectName name : server().queryNames(all, null)) {
+            String keyspace = name.getKeyProperty("keyspace");
+            if (!keyspace.equals("system") && !keyspace.startsWith("system_")) {
+                keyspaces.add(keyspace);
+                tables.add("keyspace=" + keyspace + ",scope=" + name.getKeyProperty("table") + ",");
             }
-        } catch (JMException e) {
-            throw new IllegalStateException(e);
         }
     }
 

@@ -43,11 +43,7 @@ fn main() {
         hash.update([0]);
     }
     println!("cargo:rerun-if-changed={}", root.join("crates").display());
-    let hex: String = hash
-        .finalize()
-        .iter()
-        .take(8)
-        .map(|b| format!("{b:02x}"))
-        .collect();
-    println!("cargo:rustc-env=STEELYARD_SOURCE_HASH={hex}");
+    let digest = hash.finalize();
+    let hex = u64::from_be_bytes(digest[..8].try_into().expect("SHA-256 has 32 bytes"));
+    println!("cargo:rustc-env=STEELYARD_SOURCE_HASH={hex:016x}");
 }

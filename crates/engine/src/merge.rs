@@ -224,7 +224,7 @@ fn add(to: &mut Value, from: &Value) {
         }
         (Value::Null, value) => *to = value.clone(),
         (Value::Number(a), Value::Number(b)) => {
-            *to = json!(a.as_u64().unwrap_or(0) + b.as_u64().unwrap_or(0))
+            *to = json!(a.as_u64().unwrap_or(0) + b.as_u64().unwrap_or(0));
         }
         _ => {}
     }

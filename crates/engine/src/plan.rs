@@ -76,6 +76,7 @@ impl Default for EngineShare {
 /// Which driver, with its options.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[allow(clippy::large_enum_variant)] // there is one of it
 pub enum DriverPlan {
     /// Answers at once; measures the engine itself.
     Null,
@@ -468,7 +469,7 @@ pub enum Verify {
 }
 
 /// Pacing of due times.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pacing {
     /// Do not wake for due times sooner than this after the last turn; 0 = exact. None = 50 us, 100 us above 20 k/s.
@@ -477,15 +478,6 @@ pub struct Pacing {
     /// Run the worker under SCHED_FIFO.
     #[serde(default)]
     pub realtime: bool,
-}
-
-impl Default for Pacing {
-    fn default() -> Self {
-        Self {
-            quantum_us: None,
-            realtime: false,
-        }
-    }
 }
 
 /// The retry policy, one for all systems.

@@ -103,7 +103,7 @@ async fn client(shared: Rc<Shared>, slot: usize, _present: mpsc::Sender<()>) {
 
 /// Wakes a waiting client when the head of the schedule is due, but not sooner than `quantum_ns` after the last turn: waking
 /// for every lone operation doubles the client's CPU and takes the server's.
-async fn pacer(shared: Rc<Shared>, timer: Timer, quantum_ns: u64) -> std::io::Result<()> {
+async fn pace(shared: Rc<Shared>, timer: Timer, quantum_ns: u64) -> std::io::Result<()> {
     let mut last_turn = 0;
     loop {
         if shared.waiting.borrow().is_empty() {
@@ -164,8 +164,8 @@ impl ReactorCrew {
             head_changed: Notify::new(),
             turns: Cell::new(0),
         });
-        let pacer = if paced {
-            Some(tokio::task::spawn_local(pacer(
+        let pacing = if paced {
+            Some(tokio::task::spawn_local(pace(
                 shared.clone(),
                 Timer::new()?,
                 quantum_ns,
@@ -179,7 +179,7 @@ impl ReactorCrew {
         Ok(Self {
             shared,
             clients,
-            pacer,
+            pacer: pacing,
         })
     }
 }

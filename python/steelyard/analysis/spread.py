@@ -1,4 +1,4 @@
-"""How far engines and repetitions lie apart. Percentiles are set side by side here, never averaged into one."""
+"""How far engines and repetitions lie apart. Percentiles are set side by side, never averaged into one."""
 
 from __future__ import annotations
 

@@ -30,7 +30,11 @@ class Commands(TyperGroup):
             raise typer.Exit(error.exit_code) from error
         except TyperException as error:  # words that are no command, or a flag that is none
             context = getattr(error, "ctx", None) or ctx
-            show_error(InputError(error.format_message(), hint=f"`{context.command_path} --help` lists what there is"))
+            show_error(
+                InputError(
+                    error.format_message(), hint=f"`{context.command_path} --help` lists what there is"
+                )
+            )
             raise typer.Exit(InputError.exit_code) from error
 
 
@@ -62,7 +66,7 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def main(
-    version: Annotated[  # noqa: ARG001 - its callback does the work
+    version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:

@@ -19,7 +19,8 @@ EXAMPLE = (
 def bench(
     system: Annotated[str, typer.Argument(help="embedded, cassandra, or null (the engine alone).")],
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the result, which must not exist.  [default: results/TIME-NAME]")
+        Path | None,
+        typer.Option(help="Folder of the result, which must not exist.  [default: results/TIME-NAME]"),
     ] = None,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write the HTML report.")] = True,
     set_yaml: Annotated[
@@ -30,8 +31,8 @@ def bench(
 ) -> None:
     """Bring a database up, load it, drive it, and report.
 
-    The system is `embedded` (a store inside the engine's own process), `cassandra` (a local cluster of real nodes, or with
-    --hosts a cluster that runs already), or `null` (nothing: what the engine itself costs).
+    The system is `embedded` (a store inside the engine's own process), `cassandra` (a local cluster of
+    real nodes, or with --hosts one that runs already), or `null` (nothing: what the engine itself costs).
     """
     from steelyard.cli.conduct import conduct
     from steelyard.cli.words import bench_study

@@ -1,4 +1,4 @@
-"""Help as plain text, the options grouped under headings; boxes and colours would cost a third of a second."""
+"""Help as plain text, options grouped under headings; boxes and colours would cost a third of a second."""
 
 from __future__ import annotations
 

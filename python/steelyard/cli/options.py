@@ -80,36 +80,44 @@ def _compat(word: str) -> str | None:
 
 
 FLAGS: tuple[Flag, ...] = (
-    Flag("--workload -w", "", str, "a-f of YCSB's core, a YCSB property file, or a TOML file.  [default: a]", WORKLOAD),
+    Flag("--workload -w", "", str,
+         "a-f of YCSB's core, a YCSB property file, or a TOML file.  [default: a]", WORKLOAD),
     Flag("--records", "workload.records", int, "Records loaded before the run.  [default: 100000]", WORKLOAD),
     Flag("--fields", "workload.fields.count", int, "Fields of a record.", WORKLOAD),
     Flag("--field-length", "workload.fields.length", int, "Bytes in a field.", WORKLOAD, _constant_length),
     Flag("--request", "workload.request.kind", str,
-         "Which records are asked for: uniform, zipfian, latest, hotspot, sequential, exponential.", WORKLOAD),
-    Flag("--theta", "workload.request.theta", float, "Skew of zipfian and latest.  [default: 0.99]", WORKLOAD),
-    Flag("--compat", "workload.request.compat", str, "ycsb: draw records exactly as YCSB 0.17 does; none: do not.", WORKLOAD,
-         _compat),
-    Flag("--read-all/--read-one", "workload.read_all_fields", bool, "Reads ask for every field, or for one.", WORKLOAD),
-    Flag("--write-all/--write-one", "workload.write_all_fields", bool, "Updates write every field, or one.", WORKLOAD),
+         "Which records: uniform, zipfian, latest, hotspot, sequential, exponential.", WORKLOAD),
+    Flag("--theta", "workload.request.theta", float,
+         "Skew of zipfian and latest.  [default: 0.99]", WORKLOAD),
+    Flag("--compat", "workload.request.compat", str,
+         "ycsb: draw records exactly as YCSB 0.17 does; none: do not.", WORKLOAD, _compat),
+    Flag("--read-all/--read-one", "workload.read_all_fields", bool,
+         "Reads ask for every field, or for one.", WORKLOAD),
+    Flag("--write-all/--write-one", "workload.write_all_fields", bool,
+         "Updates write every field, or one.", WORKLOAD),
     Flag("--verify", "workload.verify", str,
          "Judge returned values: off, sample, all (corrupt, foreign), full (also stale, lost).", WORKLOAD),
-    Flag("--operations", "load.operations", int, "Operations of the run.  [default: 100000, without --duration]", LOAD),
+    Flag("--operations", "load.operations", int,
+         "Operations of the run.  [default: 100000, without --duration]", LOAD),
     Flag("--duration", "load.duration_s", str, "Length of the run, e.g. 60s, 5m.", LOAD, _seconds),
     Flag("--warmup", "load.warmup_s", str, "Run this long before measuring, e.g. 10s.", LOAD, _seconds),
-    Flag("--clients", "load.clients", int, "Clients of a closed loop: each waits for its answer.  [default: 32]", LOAD),
+    Flag("--clients", "load.clients", int,
+         "Clients of a closed loop: each waits for its answer.  [default: 32]", LOAD),
     Flag("--target", "load.target", float, "Operations per second that are due, answered or not.", LOAD),
     Flag("--arrivals", "load.arrivals", str, "With --target: constant or poisson.", LOAD),
-    Flag("--in-flight", "load.in_flight", int, "With --target: most operations in flight.  [default: 1024]", LOAD),
+    Flag("--in-flight", "load.in_flight", int,
+         "With --target: most operations in flight.  [default: 1024]", LOAD),
     Flag("--engines", "load.engines", int, "Engine processes that share the load.", LOAD),
     Flag("--retry", "load.retry", str, "until-deadline or none.", LOAD),
-    Flag("--timeout", "load.timeout_ms", str, "An operation's deadline over all attempts.  [default: 10s]", LOAD,
-         _milliseconds),
-    Flag("--realtime/--no-realtime", "load.realtime", bool, "Run the engine under SCHED_FIFO: paces to 50 us at p99.",
-         LOAD),
+    Flag("--timeout", "load.timeout_ms", str,
+         "An operation's deadline over all attempts.  [default: 10s]", LOAD, _milliseconds),
+    Flag("--realtime/--no-realtime", "load.realtime", bool,
+         "Run the engine under SCHED_FIFO: paces to 50 us at p99.", LOAD),
     Flag("--seed", "seed", int, "Every random draw follows from it.  [default: 42]", LOAD),
     Flag("--nodes", "system.nodes", int, "Nodes of the local cluster.", CLUSTER),
     Flag("--version", "system.version", str, "Version of the database, e.g. 5.0, 4.1, 3.11.", CLUSTER),
-    Flag("--profile", "system.profile", str, "default: upstream's settings except sizes; quick: starts fast.", CLUSTER),
+    Flag("--profile", "system.profile", str,
+         "default: upstream's settings except sizes; quick: starts fast.", CLUSTER),
     Flag("--heap", "system.heap_mib", str, "Heap of a node, e.g. 512m, 2g.", CLUSTER, _mebibytes),
     Flag("--cpu", "system.limits.cpu", float, "Cores a node may use.", CLUSTER),
     Flag("--memory", "system.limits.memory_mib", str, "Memory a node may use, e.g. 2g.", CLUSTER, _mebibytes),
@@ -130,12 +138,17 @@ FLAGS: tuple[Flag, ...] = (
     Flag("--rf", "system.access.replication.factor", int, "Replication factor.  [default: 1]", ACCESS),
     Flag("--replication-strategy", "system.access.replication.strategy", str,
          "SimpleStrategy or NetworkTopologyStrategy.", ACCESS),
-    Flag("--read-consistency", "system.access.read_consistency", str, "ONE, QUORUM, ALL, ...  [default: ONE]", ACCESS),
-    Flag("--write-consistency", "system.access.write_consistency", str, "ONE, QUORUM, ALL, ...  [default: ONE]", ACCESS),
-    Flag("--connections", "system.access.connections", int, "Connections to each node.  [default: 1]", ACCESS),
-    Flag("--local-dc", "system.access.local_datacenter", str, "Only this datacenter's nodes coordinate.", ACCESS),
+    Flag("--read-consistency", "system.access.read_consistency", str,
+         "ONE, QUORUM, ALL, ...  [default: ONE]", ACCESS),
+    Flag("--write-consistency", "system.access.write_consistency", str,
+         "ONE, QUORUM, ALL, ...  [default: ONE]", ACCESS),
+    Flag("--connections", "system.access.connections", int,
+         "Connections to each node.  [default: 1]", ACCESS),
+    Flag("--local-dc", "system.access.local_datacenter", str,
+         "Only this datacenter's nodes coordinate.", ACCESS),
     Flag("--fresh/--no-fresh", "", bool, "Drop the table, or empty the store, first.", ACCESS),
-    Flag("--path", "system.path", str, "Directory of the store, kept afterwards.  [default: a temporary one]", STORE),
+    Flag("--path", "system.path", str,
+         "Directory of the store, kept afterwards.  [default: a temporary one]", STORE),
     Flag("--sync/--no-sync", "system.sync", bool, "fsync after every write.", STORE),
 )  # fmt: skip
 
@@ -143,7 +156,7 @@ FLAGS: tuple[Flag, ...] = (
 def with_flags(
     flags: Sequence[Flag],
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command a parameter for each flag; its function receives them as `words`, absent ones as None."""
+    """Give a command a parameter for each flag; its function receives them as `words`, absent ones None."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own = inspect.signature(command, eval_str=True).parameters.values()
@@ -155,7 +168,9 @@ def with_flags(
 
 
 def _parameter(flag: Flag) -> inspect.Parameter:
-    option = typer.Option(*flag.name.split(" "), help=flag.help, rich_help_panel=flag.panel, show_default=False)
+    option = typer.Option(
+        *flag.name.split(" "), help=flag.help, rich_help_panel=flag.panel, show_default=False
+    )
     return inspect.Parameter(
         flag.parameter,
         inspect.Parameter.KEYWORD_ONLY,

@@ -17,7 +17,8 @@ def run(
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List the trials and stop.")] = False,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the result, which must not exist.  [default: results/TIME-NAME]")
+        Path | None,
+        typer.Option(help="Folder of the result, which must not exist.  [default: results/TIME-NAME]"),
     ] = None,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write the HTML report.")] = True,
 ) -> None:

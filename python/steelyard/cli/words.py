@@ -26,7 +26,7 @@ def bench_study(system: str, words: Mapping[str, Any], set_yaml: Sequence[str]) 
     """
     kind = _kind(system, words)
     draft = Draft()
-    draft.put(("system", "kind"), kind, system)
+    draft.put(("system", "kind"), kind, "")
     workload = words.get("workload") or "a"
     draft.put_all(*find_workload(workload, "-w"))
     for flag, word in said(words):

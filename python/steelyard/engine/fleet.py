@@ -1,4 +1,4 @@
-"""Several engines as one run: one start, one event queue, one merged result. With one engine it is that engine."""
+"""Several engines as one run: one start, one event queue, one merged result."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ class Fleet:
     Args:
         engine: the binary.
         count: how many.
-        folder: the trial's folder; `engine/` receives the result, `engines/K/` each one's own when there are several.
+        folder: the trial's folder; `engine/` receives the result, `engines/K/` each one's own when there are
+            several.
         plan_of: the plan of each.
         prefix: words before each command.
     """
@@ -53,7 +54,9 @@ class Fleet:
         """Start every engine and wait until each has opened its database; returns their `ready` events.
 
         Raises:
-            InputError: a plan was refused. InfrastructureError: the database cannot be reached. EngineError: one died.
+            InputError: a plan was refused.
+            InfrastructureError: the database cannot be reached.
+            EngineError: one died, or did not become ready in time.
         """
         for index, folder in enumerate(self.folders):
             folder.mkdir(parents=True, exist_ok=True)
@@ -97,7 +100,7 @@ class Fleet:
         self._command("mark", label=label)
 
     def stop(self) -> None:
-        """End the running phase gracefully, then the processes; an engine that has ended already is left alone."""
+        """End the running phase gracefully, then the processes; one that has ended already is left alone."""
         for process in self.processes:
             if not process.ended:
                 try:
@@ -162,7 +165,9 @@ class Fleet:
         command = [str(self.engine), "merge", str(self.out), *map(str, self.folders)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=MERGE_LIMIT_S, check=False)
         if done.returncode != 0:
-            raise EngineError(f"the engines' results cannot be merged: {done.stderr.strip() or done.returncode}")
+            raise EngineError(
+                f"the engines' results cannot be merged: {done.stderr.strip() or done.returncode}"
+            )
 
     def kill(self) -> None:
         """End every engine now."""

@@ -45,7 +45,7 @@ def find_engine() -> Engine:
     root = checkout()
     if root is not None and said.get("source_hash") != source_hash(root):
         raise EngineError(
-            f"the engine at {path} is stale: it was built from other sources than {root / 'crates'}",
+            f"the engine at {path} is stale: it was built from other sources than those in {root}",
             hint="run `make build`",
         )
     return Engine(path, str(said.get("version")), str(said.get("source_hash")))
@@ -62,7 +62,7 @@ def engine_path() -> Path:
 
 
 def _installed() -> Path:
-    """The file this very installation recorded; right for plain, editable and --user installs, whatever the prefix."""
+    """The file this installation recorded: right for plain, editable and --user installs."""
     try:
         files = distribution("steelyard").files or ()
     except PackageNotFoundError:

@@ -18,7 +18,7 @@ from steelyard.errors import EngineError, InfrastructureError, InputError, Steel
 
 Event = dict[str, Any]
 Queue = queue.Queue[tuple[int, Event]]
-"""Receives (engine index, event). The end of an engine's stream is an event `exit` of our own, with its `status`."""
+"""Receives (engine index, event). The end of an engine's stream is an event `exit` of our own."""
 
 ACK_LIMIT_S = 15.0
 EXIT_LIMIT_S = 10.0
@@ -27,8 +27,8 @@ EXIT_LIMIT_S = 10.0
 class EngineProcess:
     """A running engine.
 
-    It stands in a session of its own, so that a Ctrl-C at the terminal reaches Steelyard alone, which then stops the
-    engine in order; if Steelyard is killed, the end of file on the engine's standard input stops it.
+    It stands in a session of its own, so that a Ctrl-C at the terminal reaches Steelyard alone, which then
+    stops the engine in order; if Steelyard is killed, the end of the engine's standard input stops it.
 
     Args:
         engine: the binary.
@@ -119,8 +119,10 @@ class EngineProcess:
         said = str(self._error.get("text")) if self._error else ""
         if self._error and status == InputError.exit_code:
             return InputError(said)
+        if self._error and self._error.get("kind") == "io":
+            return InfrastructureError(f"the engine cannot write to {self._stderr.parent}: {said}")
         if self._error:
-            return InfrastructureError(said) if self._error.get("kind") != "internal" else EngineError(said)
+            return EngineError(said) if self._error.get("kind") == "internal" else InfrastructureError(said)
         tail = self.stderr_tail()
         return EngineError(
             f"{self._name} {_ending(status)}" + (f": {tail}" if tail else ""),

@@ -1,4 +1,4 @@
-"""The report as JSON for other programs: the model's numbers with their units in their names, no prose tables."""
+"""The report as JSON for other programs: the model's numbers, units in their names."""
 
 from __future__ import annotations
 

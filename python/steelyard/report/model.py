@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -93,19 +93,25 @@ class ReportModel:
         return any(t.partial for t in self.trials) or len(self.trials) < self.planned
 
 
-FIGURES = {
-    "ok/s": lambda t: t.measured and t.measured.phase.ok_per_s,
-    "p50 response, ms": lambda t: t.measured and _ms(t.measured.phase.total.response.p50_ns),
-    "p99 response, ms": lambda t: t.measured and _ms(t.measured.phase.total.response.p99_ns),
-    "p99.9 response, ms": lambda t: t.measured and _ms(t.measured.phase.total.response.p999_ns),
-    "client CPU, us/op": lambda t: t.client_cpu_us,
-    "server CPU, us/op": lambda t: t.server_cpu_us,
+def _time(name: str) -> Callable[[TrialReport], float | None]:
+    """Reads a percentile of the response time over all operations, in milliseconds."""
+
+    def read(trial: TrialReport) -> float | None:
+        ns = getattr(trial.measured.phase.total.response, name) if trial.measured else None
+        return None if ns is None else float(ns) / 1e6
+
+    return read
+
+
+FIGURES: dict[str, Callable[[TrialReport], float | None]] = {
+    "ok/s": lambda trial: trial.measured.phase.ok_per_s if trial.measured else None,
+    "p50, ms": _time("p50_ns"),
+    "p99, ms": _time("p99_ns"),
+    "p99.9, ms": _time("p999_ns"),
+    "client us/op": lambda trial: trial.client_cpu_us,
+    "servers us/op": lambda trial: trial.server_cpu_us,
 }
-"""What is compared over trials."""
-
-
-def _ms(ns: float | None) -> float | None:
-    return None if ns is None else ns / 1e6
+"""What is compared over trials: throughput, response time, CPU per operation."""
 
 
 def build(folder: Path) -> ReportModel:
@@ -117,14 +123,15 @@ def build(folder: Path) -> ReportModel:
     source = open_source(folder)
     run = source.run
     listed = {int(t.get("number", 0)): t for t in run.get("trials") or ()}
-    trials = tuple(_trial(t, place, listed) for place, t in enumerate(source.trials, start=1))
+    study = run.get("study") or {}
+    trials = tuple(_trial(t, place, listed, study) for place, t in enumerate(source.trials, start=1))
     toml = folder / "study.toml"
     return ReportModel(
         name=str(run.get("name") or folder.name),
         path=folder,
         created=str(run.get("created", "")),
         version=str(run.get("steelyard", "")),
-        study=run.get("study") or {},
+        study=study,
         study_toml=toml.read_text(encoding="utf-8", errors="replace") if toml.is_file() else "",
         planned=len(listed),
         trials=trials,
@@ -151,9 +158,14 @@ def _of_run(trials: Sequence[TrialReport], planned: int) -> tuple[Warned, ...]:
     return (Warned("partial", text, "fault"),)
 
 
-def _trial(source: TrialSource, place: int, listed: Mapping[int, Mapping[str, Any]]) -> TrialReport:
-    number = int(source.path.name.split(".")[0]) if source.path.name[:1].isdigit() else place
-    entry, manifest = listed.get(number, {}), source.manifest
+def _trial(
+    source: TrialSource, place: int, listed: Mapping[int, Mapping[str, Any]], study: Mapping[str, Any]
+) -> TrialReport:
+    digits = source.path.name.removesuffix(".partial")
+    number = int(digits) if digits.isdigit() else place
+    entry = listed.get(number, {})
+    asked = {name: study[name] for name in ("system", "workload", "load") if name in study}
+    manifest = {"trial": asked, **source.manifest}
     read = Read(manifest, source.intervals(), source.system())
     phases, histograms = read_phases(source, read)
     judged = judge(read, phases, partial=source.partial)

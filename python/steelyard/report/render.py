@@ -1,4 +1,4 @@
-"""Charts as files: SVG and PNG from the same definition as the page's, drawn without a browser or a network."""
+"""Charts as files: SVG and PNG from the same definition as the page's, without a browser or a network."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 from steelyard.report.charts import Chart, charts_of
 from steelyard.report.model import TrialReport
 
-PNG_SCALE = 2.0
-FONT = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
+PNG_SCALE = 1.5
+"""1,200 pixels wide: sharp in a document, drawn in a quarter of a second."""
 LIGHT: dict[str, Any] = {
     "background": "#ffffff",
     "font": "Helvetica, Arial, sans-serif",
-    "axis": {"gridColor": "#e6e8ec", "domainColor": "#9aa1ab", "tickColor": "#9aa1ab", "labelColor": "#4a515c",
-             "titleColor": "#4a515c", "titleFontWeight": "normal"},
-    "legend": {"labelColor": "#1d232b"},
+    "axis": {"gridColor": "#e6e8ec", "domainColor": "#9aa1ab", "tickColor": "#9aa1ab",
+             "labelColor": "#4a515c", "titleColor": "#4a515c", "titleFontWeight": "normal"},
+    "legend": {"labelColor": "#1d232b", "symbolStrokeColor": "#4a515c"},
     "view": {"stroke": None},
     "title": {"anchor": "start", "color": "#1d232b", "fontSize": 14},
 }  # fmt: skip
@@ -27,8 +27,14 @@ def chart_file(trial: TrialReport, chart: Chart) -> str:
     return f"trial-{trial.number:03}-{chart.key}"
 
 
+def still(chart: Chart) -> dict[str, Any]:
+    """The definition without the invisible points that carry the page's tooltips, with its title."""
+    layers = [layer for layer in chart.spec["layer"] if layer["mark"]["type"] != "point"]
+    return chart.spec | {"layer": layers, "title": f"{chart.title} ({chart.group})"}
+
+
 def write_charts(trial: TrialReport, folder: Path) -> dict[str, str]:
-    """Write every chart of a trial as SVG and PNG.
+    """Write the charts of a trial's measured phase and of its system as SVG and PNG.
 
     Returns:
         Title -> name of the SVG file in `folder`, in the order of the report.
@@ -37,10 +43,12 @@ def write_charts(trial: TrialReport, folder: Path) -> dict[str, str]:
 
     folder.mkdir(parents=True, exist_ok=True)
     written = {}
+    measured = trial.measured.phase.name if trial.measured else ""
     for chart in charts_of(trial):
+        if chart.group not in ("system", measured):
+            continue
         name = chart_file(trial, chart)
-        spec = chart.spec | {"title": f"{chart.title} ({chart.group})"}
-        svg = vl_convert.vegalite_to_svg(spec, config=LIGHT)
+        svg = vl_convert.vegalite_to_svg(still(chart), config=LIGHT)
         (folder / f"{name}.svg").write_text(svg, encoding="utf-8")
         (folder / f"{name}.png").write_bytes(vl_convert.svg_to_png(svg, scale=PNG_SCALE))
         written[f"{chart.title} ({chart.group})"] = f"{name}.svg"

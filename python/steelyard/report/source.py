@@ -1,8 +1,7 @@
-"""What a report reads: the shape of a result's readers (the room `results`), and opening a folder politely."""
+"""What a report reads: the shape of the readers in the room `results`, and opening a folder politely."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,6 +26,9 @@ class TrialSource(Protocol):
     @property
     def partial(self) -> bool:
         """Whether the trial was cut short."""
+
+    def summary(self, phase: str) -> Mapping[str, Any] | None:
+        """The phase's summary; None when it never ended."""
 
     def intervals(self) -> pl.DataFrame:
         """Rows of intervals.parquet."""
@@ -55,20 +57,16 @@ class RunSource(Protocol):
 
 
 def open_source(folder: Path) -> RunSource:
-    """Open a result folder.
+    """Open a run's folder, or one trial's.
 
     Raises:
         InputError: there is no result in the folder, with the way to one if it is near.
     """
-    if not (folder / "run.json").is_file():
-        raise InputError(_no_result(folder), hint="give the folder that holds run.json, e.g. results/RUN")
     from steelyard.results.read import open_run
 
-    try:
-        run: RunSource = open_run(folder)
-    except (OSError, json.JSONDecodeError, KeyError) as error:
-        raise InputError(f"{folder / 'run.json'} cannot be read: {error}") from error
-    return run
+    if not any((folder / name).exists() for name in ("run.json", "manifest.json", "engine")):
+        raise InputError(_no_result(folder), hint="give the folder that holds run.json, e.g. results/RUN")
+    return open_run(folder)
 
 
 def _no_result(folder: Path) -> str:

@@ -45,22 +45,38 @@ Histograms = dict[str, Mapping[str, HdrHistogram]]
 
 
 def read_phases(source: TrialSource, read: Read) -> tuple[tuple[Phase, ...], Histograms]:
-    """All phases in order, whole ones from their summary and cut-short ones from the series, with their
-    histograms."""
-    whole = {str(p.get("name")): p for p in read.manifest.get("phases") or ()}
+    """All phases in order, with their histograms: ended ones from the summary, others from the series."""
+    ended = {str(p.get("name")): p for p in read.manifest.get("phases") or ()}
     begun = read.intervals["phase"].unique(maintain_order=True).to_list() if read.intervals.height else []
-    plans = {p.get("name"): p for p in part(read.manifest, "plan").get("phases") or ()}
     phases: list[Phase] = []
     histograms: Histograms = {}
-    for name in dict.fromkeys([*whole, *begun]):
+    for name in dict.fromkeys([*ended, *begun]):
         histograms[name] = source.histograms(name)
-        summary = (whole.get(name) or {}).get("summary")
-        if summary:
-            reason = str(whole[name].get("reason") or "")
+        if summary := source.summary(name):
+            reason = str((ended.get(name) or {}).get("reason") or "")
             phases.append(phase_from_summary(summary, histograms[name], reason))
         else:
-            phases.append(phase_from_series(read.intervals, name, histograms[name], plans.get(name)))
+            plan = _plan(read.manifest, name)
+            phases.append(phase_from_series(read.intervals, name, histograms[name], plan))
     return tuple(sorted(phases, key=lambda p: p.start_ns)), histograms
+
+
+def _plan(manifest: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """What the engine was told of a phase; from the settings when the manifest was never written."""
+    for plan in part(manifest, "plan").get("phases") or ():
+        if plan.get("name") == name:
+            return dict(plan)
+    load = part(manifest, "trial", "load")
+    if name == "load":
+        return {"kind": "load", "in_flight": load.get("load_clients")}
+    if load.get("target"):
+        arrivals = {"kind": load.get("arrivals", "constant"), "rate": load["target"]}
+        return {
+            "kind": "run",
+            "in_flight": load.get("in_flight") or load.get("clients"),
+            "arrivals": arrivals,
+        }
+    return {"kind": "run", "in_flight": load.get("clients")}
 
 
 def measured_phase(phases: Sequence[Phase]) -> Phase | None:

@@ -85,7 +85,11 @@ class TrialResult:
         path = self.path / "intervals.parquet"
         if path.is_file():
             return pl.read_parquet(path)
-        return read_series(self.path / "engine") if (self.path / "engine").is_dir() else pl.DataFrame(schema=SCHEMA)
+        return (
+            read_series(self.path / "engine")
+            if (self.path / "engine").is_dir()
+            else pl.DataFrame(schema=SCHEMA)
+        )
 
     def system(self) -> pl.DataFrame:
         """Rows of system.parquet; none when it is missing."""
@@ -139,7 +143,9 @@ def open_run(path: Path) -> Run:
         return run
     if (path / "manifest.json").is_file() or (path / "engine").is_dir():
         return Run(path, [TrialResult(path)])
-    what = "is no folder" if not path.is_dir() else "is no result: it holds neither run.json nor manifest.json"
+    what = (
+        "is no folder" if not path.is_dir() else "is no result: it holds neither run.json nor manifest.json"
+    )
     raise InputError(f"{path} {what}", hint="results are folders such as results/20260102-030405-embedded-a")
 
 

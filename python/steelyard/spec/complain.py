@@ -1,4 +1,4 @@
-"""What a validation error says to the user: where, what was found, what was expected, the nearest known name."""
+"""What a validation error says to the user: where, what was found, what was expected, the nearest name."""
 
 from __future__ import annotations
 
@@ -13,46 +13,58 @@ from steelyard.errors import nearest
 from steelyard.spec.lines import Place
 from steelyard.spec.study import Study
 
+Origins = Mapping[Place, str]
 
-def complaints(error: ValidationError, data: Mapping[str, Any], origins: Mapping[Place, str]) -> list[str]:
+
+def complaints(error: ValidationError, data: Mapping[str, Any], origins: Origins) -> list[str]:
     """One line for each fault."""
     return [_complaint(detail, data, origins) for detail in error.errors(include_url=False)]
 
 
-def _complaint(detail: ErrorDetails, data: Mapping[str, Any], origins: Mapping[Place, str]) -> str:
+def _complaint(detail: ErrorDetails, data: Mapping[str, Any], origins: Origins) -> str:
     place = _without_tags(detail["loc"], data)
     origin = _origin(place, origins)
-    dotted = ".".join(str(part) for part in place)
-    name = "" if origin.startswith("-") else dotted  # a flag is its own name; a line of a file needs the setting's
-    return ": ".join(part for part in (origin, _text(detail, place, name, data)) if part)
+    if detail["type"] == "extra_forbidden":
+        inside = (said for at, said in origins.items() if at[: len(place)] == place)
+        return _unknown(place, data, origins.get(place) or next(inside, origin))
+    if origin.startswith("-"):  # a flag is its own name; a line of a file needs the setting's
+        return _text(detail, place, origin, " ")
+    text = _text(detail, place, _dotted(place), " = ")
+    return f"{origin}: {text}" if origin else text
 
 
-def _text(detail: ErrorDetails, place: Place, name: str, data: Mapping[str, Any]) -> str:
+def _text(detail: ErrorDetails, place: Place, name: str, equals: str) -> str:
     message = detail["msg"].removeprefix("Value error, ")
     match detail["type"]:
-        case "extra_forbidden":
-            return _unknown(place, data)
         case "missing":
-            return f"{name or place[-1]} is missing"
+            return f"{_dotted(place)} is missing"
         case "value_error":
             return f"{name}: {message}" if name and not message.startswith(name) else message
         case "union_tag_invalid":
             return _unknown_kind(detail, name)
         case "union_tag_not_found":
-            return f"{name or place[-1]}: kind is missing"
+            return f"{_dotted(place)}.kind is missing"
     found = detail["input"]
-    shown = f"{found!r}" if isinstance(found, (str, int, float, bool)) else type(found).__name__
-    return f"{name} {shown}: {message[:1].lower()}{message[1:]}".lstrip()
+    shown = repr(found) if isinstance(found, (str, int, float, bool)) else f"a {type(found).__name__}"
+    joint = " " if message.startswith("Input should") else ": "
+    return f"{name}{equals}{shown}{joint}{message.removeprefix('Input ')}"
 
 
-def _unknown(place: Place, data: Mapping[str, Any]) -> str:
-    key = str(place[-1])
-    model = _model_at(place[:-1], data)
+def _unknown(place: Place, data: Any, origin: str) -> str:
+    if origin.startswith("--") and not origin.startswith("--set "):
+        return f"{origin} does not apply to {_owner(place, data)}"
+    key, table = str(place[-1]), place[:-1]
+    model = _model_at(table, data)
     known = list(model.model_fields) if model else []
-    where = ".".join(str(part) for part in place[:-1])
-    kind = _kind(place[:-1], data)
-    owner = f"{where} of kind '{kind}'" if kind else where or "a study"
-    return f"unknown key '{key}' in {owner}{nearest(key, known)}"
+    text = f"unknown key '{key}' in {_owner(place, data)}{nearest(key, known)}"
+    return f"{origin}: {text}" if origin else text
+
+
+def _owner(place: Place, data: Any) -> str:
+    """The table a key stands in, for people."""
+    table = place[:-1]
+    kind = _kind(table, data)
+    return f"{_dotted(table)} of kind '{kind}'" if kind else _dotted(table) or "a study"
 
 
 def _unknown_kind(detail: ErrorDetails, name: str) -> str:
@@ -62,7 +74,11 @@ def _unknown_kind(detail: ErrorDetails, name: str) -> str:
     return f"{name} '{found}' is unknown{nearest(found, known)}; known: {', '.join(known)}".lstrip()
 
 
-def _origin(place: Place, origins: Mapping[Place, str]) -> str:
+def _dotted(place: Place) -> str:
+    return ".".join(str(part) for part in place)
+
+
+def _origin(place: Place, origins: Origins) -> str:
     """Where the setting, or the nearest table around it, was said."""
     for length in range(len(place), 0, -1):
         if found := origins.get(place[:length]):
@@ -71,15 +87,15 @@ def _origin(place: Place, origins: Mapping[Place, str]) -> str:
 
 
 def _without_tags(loc: tuple[int | str, ...], data: Any) -> Place:
-    """The path in the file: pydantic puts the kind of a union into its own."""
-    place: list[int | str] = []
-    here = data
+    """The path in the file: after a union's name, pydantic puts its kind into the path."""
+    place: Place = ()
+    tagged: Place | None = None
     for part in loc:
-        if isinstance(here, dict) and part not in here and here.get("kind") == part:
-            continue
-        place.append(part)
-        here = _child(here, part)
-    return tuple(place)
+        if place != tagged and part == _kind(place, data) and _is_union(place, data):
+            tagged = place  # once: a setting may be called as its table's kind is
+        else:
+            place = (*place, part)
+    return place
 
 
 def _child(here: Any, part: int | str) -> Any:
@@ -96,19 +112,26 @@ def _kind(place: Place, data: Any) -> str | None:
     return data.get("kind") if isinstance(data, dict) else None
 
 
+def _is_union(place: Place, data: Any) -> bool:
+    return len(_candidates(place, data)) > 1
+
+
 def _model_at(place: Place, data: Any) -> type[BaseModel] | None:
     """The model that checks the table at a path."""
-    model: type[BaseModel] | None = Study
-    here = data
-    for part in place:
-        here = _child(here, part)
-        if isinstance(part, int):
-            continue
-        info = model.model_fields.get(str(part)) if model else None
-        candidates = list(_models(info.annotation)) if info else []
-        kind = here.get("kind") if isinstance(here, dict) else None
-        model = next((m for m in candidates if len(candidates) == 1 or _is_kind(m, kind)), None)
-    return model
+    candidates = _candidates(place, data)
+    kind = _kind(place, data)
+    return next((m for m in candidates if len(candidates) == 1 or _is_kind(m, kind)), None)
+
+
+def _candidates(place: Place, data: Any) -> list[type[BaseModel]]:
+    """The models that may check the table at a path: several for a union."""
+    if not place:
+        return [Study]
+    if isinstance(place[-1], int):
+        return _candidates(place[:-1], data)
+    model = _model_at(place[:-1], data)
+    info = model.model_fields.get(place[-1]) if model else None
+    return list(_models(info.annotation)) if info else []
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:

@@ -1,4 +1,4 @@
-"""A study being put together: plain words, each with the place it came from, until they are checked as a whole."""
+"""A study being put together: plain words, each with the place it came from, until checked as a whole."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Draft:
             raise InputError("\n".join(complaints(error, self.data, self.origins))) from None
 
     def _validate(self) -> Study:
-        # Through JSON: strict about types (no "12" for 12, no true for 1), yet lists are tuples and text is a path.
+        # through JSON: strict about types (no "12" for 12, no true for 1), yet lists are tuples
         return Study.model_validate_json(json.dumps(self.data, default=str), strict=True)
 
     def _as_text(self, error: ValidationError) -> bool:

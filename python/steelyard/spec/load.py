@@ -17,9 +17,9 @@ DEFAULT_OPERATIONS = 100_000
 class Load(Model):
     """How the workload is driven.
 
-    Without a target the loop is closed: each of `clients` sends its next operation when the last one is answered. With a
-    target there is one shared schedule of due times, and at most `in_flight` operations are outstanding; `in_flight`
-    left out means `clients` if those are given, else 1024.
+    Without a target the loop is closed: each of `clients` sends its next operation when the last one is
+    answered. With a target there is one shared schedule of due times, and at most `in_flight` operations are
+    outstanding; `in_flight` left out means `clients` if those are given, else 1024.
     """
 
     clients: PositiveInt | None = None
@@ -55,6 +55,10 @@ class Load(Model):
             data.setdefault("attempt_timeout_ms", timeout)
         if data.get("operations") is None and data.get("duration_s") is None:
             data["operations"] = DEFAULT_OPERATIONS
+        if data.get("target") is None:
+            data.setdefault("clients", DEFAULT_CLIENTS)
+        else:
+            data.setdefault("in_flight", data.get("clients") or DEFAULT_IN_FLIGHT)
         return data
 
     @model_validator(mode="after")
@@ -72,6 +76,4 @@ class Load(Model):
     @property
     def cap(self) -> int:
         """Most operations in flight at once, over all engines."""
-        if self.target is None:
-            return self.clients or DEFAULT_CLIENTS
-        return self.in_flight or self.clients or DEFAULT_IN_FLIGHT
+        return (self.clients if self.target is None else self.in_flight) or DEFAULT_CLIENTS

@@ -15,7 +15,7 @@ LOAD, WARMUP, RUN = "load", "warmup", "run"
 def engine_plan(
     trial: Trial, driver: dict[str, Any], out: Path, *, index: int = 0, count: int = 1
 ) -> dict[str, Any]:
-    """The plan of engine `index` of `count`; rates, limits and in-flight caps in it are totals over all engines.
+    """The plan of engine `index` of `count`; rates, limits and in-flight caps are totals over all engines.
 
     Args:
         trial: what to measure.

@@ -19,7 +19,8 @@ PATHS = ("path", "password_file", "tls_ca", "tls_cert", "tls_key")
 def read_study(path: Path, overrides: Sequence[str] = ()) -> Study:
     """Read a study file.
 
-    `workload = "a"` or `base = "a"` in its `[workload]` starts from that workload; a study without a name has its file's.
+    `workload = "a"` or `base = "a"` in its `[workload]` starts from that workload; a study without a name has
+    its file's.
 
     Args:
         path: the TOML file.
@@ -31,7 +32,9 @@ def read_study(path: Path, overrides: Sequence[str] = ()) -> Study:
     values, origins = parse_toml(path, read_text(path))
     draft = Draft()
     base = _take_base(values)
-    for override in overrides:  # a base given on the command line must be known before it is laid under the rest
+    for (
+        override
+    ) in overrides:  # a base given on the command line must be known before it is laid under the rest
         if override.startswith(("workload=", "workload.base=")):
             base = override.partition("=")[2].strip("\"'")
     if base is not None:
@@ -83,4 +86,6 @@ def resolve_paths(draft: Draft, folder: Path) -> None:
         place = ("system", key)
         value = draft.get(place)
         if isinstance(value, str):
-            draft.put(place, str((folder / Path(value).expanduser()).absolute()), draft.origins.get(place, ""))
+            draft.put(
+                place, str((folder / Path(value).expanduser()).absolute()), draft.origins.get(place, "")
+            )

@@ -1,4 +1,4 @@
-"""The system under test: an embedded store, a local Cassandra cluster, or a cluster given by its addresses."""
+"""The system under test: an embedded store, a local Cassandra cluster, or one given by its addresses."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Replication(Model):
     strategy: Literal["SimpleStrategy", "NetworkTopologyStrategy"] = "SimpleStrategy"
     factor: PositiveInt = 1
     """Replicas; with NetworkTopologyStrategy in each datacenter that `datacenters` does not name."""
-    datacenters: dict[str, PositiveInt] = {}
+    datacenters: dict[str, PositiveInt] = Field(default_factory=dict)
     """Replicas by datacenter (NetworkTopologyStrategy)."""
 
 
@@ -117,7 +117,7 @@ class CassandraSystem(Model):
     datacenters: tuple[Datacenter, ...] = ()
     """If given, their nodes make the cluster and `nodes` must be left out or equal their sum."""
     commitlog_sync: Literal["periodic", "batch", "group"] = "periodic"
-    settings: dict[str, Any] = {}
+    settings: dict[str, Any] = Field(default_factory=dict)
     """Any cassandra.yaml key, laid over everything else."""
     jvm_options: tuple[str, ...] = ()
     """Extra JVM options of every node."""
@@ -162,6 +162,4 @@ class HostsSystem(Model):
         return self
 
 
-System = Annotated[
-    NullSystem | EmbeddedSystem | CassandraSystem | HostsSystem, Field(discriminator="kind")
-]
+System = Annotated[NullSystem | EmbeddedSystem | CassandraSystem | HostsSystem, Field(discriminator="kind")]

@@ -28,7 +28,7 @@ def trials(study: Study) -> list[Trial]:
 
 
 def trial_seed(seed: int, repetition: int) -> int:
-    """The seed of one repetition: a function of the study's seed, so that a study can be repeated draw for draw."""
+    """The seed of one repetition, from the study's: a study can be repeated draw for draw."""
     digest = hashlib.blake2b(f"{seed}/{repetition}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 1  # 63 bits: fits the signed integers of TOML and Parquet
 

@@ -145,7 +145,7 @@ class Workload(Model):
     write_all_fields: bool = False
     values: Literal["checked", "ycsb"] = "checked"
     verify: Literal["off", "sample", "all", "full"] = "all"
-    """`checked` values can be judged: `all` finds corrupt and foreign ones, `full` also stale and lost ones."""
+    """`checked` values can be judged: `all` finds corrupt and foreign ones, `full` also stale and lost."""
 
 
 CORE: dict[str, Workload] = {

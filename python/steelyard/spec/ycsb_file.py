@@ -1,4 +1,4 @@
-"""YCSB's property files: each CoreWorkload property with an equivalent becomes a setting, any other is refused by name.
+"""YCSB's property files: a CoreWorkload property becomes the equivalent setting, any other is refused.
 
 A property that a file leaves out keeps YCSB's default, not ours, and records are drawn as YCSB draws them.
 """
@@ -73,11 +73,11 @@ def _bool(text: str) -> bool:
 REQUESTS = ("uniform", "zipfian", "latest", "hotspot", "sequential", "exponential")
 KNOWN = (
     "workload", "recordcount", "operationcount", "maxexecutiontime", "threadcount", "target", "table",
-    "fieldcount", "fieldnameprefix", "fieldlength", "minfieldlength", "fieldlengthdistribution", "readallfields",
-    "writeallfields", "dataintegrity", "readproportion", "updateproportion", "insertproportion", "scanproportion",
-    "readmodifywriteproportion", "requestdistribution", "zeropadding", "minscanlength", "maxscanlength",
-    "scanlengthdistribution", "insertorder", "hotspotdatafraction", "hotspotopnfraction", "exponential.percentile",
-    "exponential.frac",
+    "fieldcount", "fieldnameprefix", "fieldlength", "minfieldlength", "fieldlengthdistribution",
+    "readallfields", "writeallfields", "dataintegrity", "readproportion", "updateproportion",
+    "insertproportion", "scanproportion", "readmodifywriteproportion", "requestdistribution",
+    "zeropadding", "minscanlength", "maxscanlength", "scanlengthdistribution", "insertorder",
+    "hotspotdatafraction", "hotspotopnfraction", "exponential.percentile", "exponential.frac",
 )  # fmt: skip
 
 
@@ -114,7 +114,9 @@ def settings(name: str, found: dict[str, Property]) -> tuple[dict[str, Any], dic
         "name": name,
         "table": p.get("table", "usertable", "workload.table"),
         "key": {
-            "order": "hashed" if p.get("insertorder", "hashed", "workload.key.order") == "hashed" else "ordered",
+            "order": "hashed"
+            if p.get("insertorder", "hashed", "workload.key.order") == "hashed"
+            else "ordered",
             "zero_padding": p.get("zeropadding", 1, "workload.key.zero_padding", int),
         },
         "fields": {
@@ -144,7 +146,9 @@ def _mix(p: _Properties) -> Iterator[tuple[str, float]]:
 
 def _field_length(p: _Properties) -> dict[str, Any]:
     place = "workload.fields.length"
-    kind = p.choice("fieldlengthdistribution", "constant", f"{place}.kind", ("constant", "uniform", "zipfian"))
+    kind = p.choice(
+        "fieldlengthdistribution", "constant", f"{place}.kind", ("constant", "uniform", "zipfian")
+    )
     most = p.get("fieldlength", 100, f"{place}.{'length' if kind == 'constant' else 'max'}", int)
     least = p.get("minfieldlength", 1, f"{place}.min", int)
     return {"kind": kind, "length": most} if kind == "constant" else {"kind": kind, "min": least, "max": most}

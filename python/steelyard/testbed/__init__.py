@@ -2,3 +2,62 @@
 
 What is here knows processes, control groups, namespaces and server configuration; it knows nothing of workloads or results.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from steelyard.spec.system import System
+from steelyard.testbed.base import Testbed
+
+__all__ = ["TESTBEDS", "create"]
+
+
+def _cassandra(system: Any, name: str, root: Path) -> Testbed:
+    from steelyard.testbed.cassandra import CassandraTestbed
+    from steelyard.testbed.process import own_identity
+
+    return CassandraTestbed(system, name=name, root=root, owner=own_identity())
+
+
+def _embedded(system: Any, name: str, root: Path) -> Testbed:  # noqa: ARG001 - a store needs no name
+    from steelyard.testbed.embedded import EmbeddedTestbed
+
+    return EmbeddedTestbed(system, root=root)
+
+
+def _hosts(system: Any, name: str, root: Path) -> Testbed:  # noqa: ARG001 - nothing is made
+    from steelyard.testbed.hosts import HostsTestbed
+
+    return HostsTestbed(system)
+
+
+def _null(system: Any, name: str, root: Path) -> Testbed:  # noqa: ARG001 - nothing is made
+    from steelyard.testbed.null import NullTestbed
+
+    return NullTestbed()
+
+
+TESTBEDS: dict[str, Callable[[Any, str, Path], Testbed]] = {
+    "cassandra": _cassandra,
+    "embedded": _embedded,
+    "hosts": _hosts,
+    "null": _null,
+}
+"""A system's kind -> what makes its testbed; a new kind of system is one entry more."""
+
+
+def create(system: System, *, name: str, root: Path) -> Testbed:
+    """The testbed of a system, not yet up.
+
+    Args:
+        system: what is to be tested.
+        name: names what is made for it: record, control groups, namespaces.
+        root: a folder on disk for what it stores; what is made in it is removed by `down`.
+
+    Raises:
+        InputError: settings that this system cannot have.
+    """
+    return TESTBEDS[system.kind](system, name, root)

@@ -64,7 +64,9 @@ def _fetch_into(folder: Path, coordinates: Sequence[str]) -> None:
             f"no Maven (mvn), which fetches {folder.name}", hint="install maven, e.g. apt-get install maven"
         )
     if shutil.disk_usage(folder.parent).free < FREE_BYTES_MIN:
-        raise InfrastructureError(f"less than 300 MiB free below {folder.parent}", hint="free some disk space")
+        raise InfrastructureError(
+            f"less than 300 MiB free below {folder.parent}", hint="free some disk space"
+        )
     partial = folder.with_name(f"{folder.name}.partial.{os.getpid()}")
     try:
         (partial / "lib").mkdir(parents=True)
@@ -81,7 +83,9 @@ def _run_maven(partial: Path, name: str, coordinates: Sequence[str]) -> None:
     done = subprocess.run([*words, *options], capture_output=True, text=True, check=False)
     if done.returncode == 0 and any((partial / "lib").glob("*.jar")):
         return
-    why = next((line for line in (done.stdout + done.stderr).splitlines() if "ERROR" in line), "no reason given")
+    why = next(
+        (line for line in (done.stdout + done.stderr).splitlines() if "ERROR" in line), "no reason given"
+    )
     for sign, hint in HINTS.items():
         if sign.lower() in why.lower():
             raise InfrastructureError(f"Maven could not fetch {name}: {why}", hint=hint)

@@ -136,7 +136,9 @@ def device_of(path: Path) -> str:
     if (entry / "partition").exists():
         return (entry.resolve().parent / "dev").read_text().strip()
     if not entry.exists():
-        raise InfrastructureError(f"{path} is on no disk of its own (major {os.major(number)})", hint="leave disk limits out")
+        raise InfrastructureError(
+            f"{path} is on no disk of its own (major {os.major(number)})", hint="leave disk limits out"
+        )
     return f"{os.major(number)}:{os.minor(number)}"
 
 

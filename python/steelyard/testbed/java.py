@@ -61,7 +61,8 @@ def find_java(asked: str | None, supported: Sequence[int], what: str) -> Java:
     pinned = next((major for major in majors if major in PINNED), None)
     raise MissingToolError(
         f"{what} needs Java {_words(majors)}; found: {found}",
-        hint=(f"steelyard doctor --fetch-java {pinned}, or " if pinned else "") + "set JAVA_HOME, or give --java PATH",
+        hint=(f"steelyard doctor --fetch-java {pinned}, or " if pinned else "")
+        + "set JAVA_HOME, or give --java PATH",
     )
 
 
@@ -69,7 +70,9 @@ def _checked(path: Path, supported: Sequence[int], what: str) -> Java:
     binary = path / "bin" / "java" if path.is_dir() else path
     java = probe(binary)
     if java is None:
-        raise InputError(f"{binary} is no Java that runs", hint="give a Java home, a java binary, or 11, 17, 21")
+        raise InputError(
+            f"{binary} is no Java that runs", hint="give a Java home, a java binary, or 11, 17, 21"
+        )
     if java.major not in supported:
         raise InputError(f"{what} runs on Java {_words(supported)}, but {binary} is Java {java.major}")
     return java
@@ -127,18 +130,32 @@ def fetch_java(major: int) -> Java:
     probe.cache_clear()
     java = probe(binary)
     if java is None:
-        raise InfrastructureError(f"{binary} was fetched but does not run", hint=f"remove {binary.parents[3]}")
+        raise InfrastructureError(
+            f"{binary} was fetched but does not run", hint=f"remove {binary.parents[3]}"
+        )
     return java
 
 
 def _pip_into(target: Path, requirement: str) -> None:
     partial = target.with_name(f"{target.name}.partial.{os.getpid()}")
-    words = ["install", "--quiet", "--no-deps", "--only-binary", ":all:", "--target", str(partial), requirement]
+    words = [
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--only-binary",
+        ":all:",
+        "--target",
+        str(partial),
+        requirement,
+    ]
     try:
-        done = subprocess.run([sys.executable, "-m", "pip", *words], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-m", "pip", *words], capture_output=True, text=True, check=False
+        )
         if "No module named pip" in done.stderr:
             raise MissingToolError(
-                "this environment has no pip, which fetches Java", hint="python -m ensurepip, or set JAVA_HOME"
+                "this environment has no pip, which fetches Java",
+                hint="python -m ensurepip, or set JAVA_HOME",
             )
         if done.returncode:
             raise InfrastructureError(

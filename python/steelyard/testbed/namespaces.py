@@ -64,7 +64,7 @@ def remove(name: str) -> None:
 
 def _ip(*words: str) -> None:
     if not shutil.which("ip"):
-        raise MissingToolError("no `ip` program", hint="install iproute2, or use network = \"loopback\"")
+        raise MissingToolError("no `ip` program", hint='install iproute2, or use network = "loopback"')
     done = subprocess.run(["ip", *words], capture_output=True, text=True, check=False)
     if done.returncode:
         raise InfrastructureError(

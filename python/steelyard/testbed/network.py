@@ -23,7 +23,9 @@ def free_block(taken: Collection[str], *, namespaced: bool) -> str:
     for number in range(256):
         if (block := f"{prefix}.{number}") not in taken:
             return block
-    raise InfrastructureError("all 256 address blocks are taken", hint="steelyard cluster list, cluster down NAME")
+    raise InfrastructureError(
+        "all 256 address blocks are taken", hint="steelyard cluster list, cluster down NAME"
+    )
 
 
 def check_ports(addresses: Iterable[str], ports: Iterable[int]) -> None:

@@ -105,7 +105,12 @@ def start(
     words = ["/bin/sh", "-c", WAIT_FOR_GO, "steelyard-server", *prefix, *_shielded(command, die_with_us)]
     with log.open("ab") as out:
         child = subprocess.Popen(
-            words, stdin=subprocess.PIPE, stdout=out, stderr=subprocess.STDOUT, cwd=cwd, start_new_session=True
+            words,
+            stdin=subprocess.PIPE,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            cwd=cwd,
+            start_new_session=True,
         )
     if child.stdin is None:
         raise AssertionError("stdin was asked for")

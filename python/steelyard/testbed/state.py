@@ -97,7 +97,9 @@ def clusters_folder() -> Path:
 def checked_name(name: str) -> str:
     """`name` if it can name a folder, a control group and a namespace; raises InputError."""
     if not NAME.fullmatch(name):
-        raise InputError(f"{name!r} cannot name a cluster", hint="letters, digits, '_', '.' and '-', at most 41")
+        raise InputError(
+            f"{name!r} cannot name a cluster", hint="letters, digits, '_', '.' and '-', at most 41"
+        )
     return name
 
 
@@ -110,7 +112,8 @@ def locked() -> Iterator[None]:
         lock = (folder / "lock").open("w")
     except OSError as error:
         raise InfrastructureError(
-            f"cannot write the state folder {folder}: {error.strerror}", hint="set STEELYARD_STATE to another folder"
+            f"cannot write the state folder {folder}: {error.strerror}",
+            hint="set STEELYARD_STATE to another folder",
         ) from error
     with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

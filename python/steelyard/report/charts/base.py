@@ -22,6 +22,8 @@ PALETTE = [
     "#7fa32c",
 ]
 """Ten hues that keep apart on white and on near-black."""
+GREY = "#808a96"
+"""Of the legend's solid and dashed strokes, on light and on dark."""
 Rows = list[dict[str, Any]]
 
 
@@ -52,6 +54,7 @@ class Lines:
         rows: the points.
         x_title, y_title: axis titles with units.
         order: the series in the order of the legend.
+        hues: all series that any chart of this family has, so that one keeps its colour; empty: `order`.
         styles: names of `style`, solid first, dashed next; empty when rows have none.
         log: logarithmic y axis.
         x: a ready x encoding, for axes other than seconds.
@@ -63,6 +66,7 @@ class Lines:
     x_title: str
     y_title: str
     order: Sequence[str]
+    hues: Sequence[str] = ()
     styles: Sequence[str] = ()
     log: bool = False
     x: alt.X | None = None
@@ -70,10 +74,14 @@ class Lines:
     tooltip: dict[str, str] = field(default_factory=dict)
 
 
+def _data(rows: Rows) -> alt.Data:
+    return alt.Data(values=rows)  # type: ignore[no-untyped-call]
+
+
 def _y(lines: Lines) -> alt.Y:
-    axis = alt.Axis(format="~g" if lines.log else "~s", tickCount=6)
+    axis = alt.Axis(format=",~r", tickCount=6)
     if lines.log:
-        return alt.Y("y:Q", title=lines.y_title, scale=alt.Scale(type="log", nice=False), axis=axis)
+        return alt.Y("y:Q", title=lines.y_title, scale=alt.Scale(type="log"), axis=axis)
     return alt.Y("y:Q", title=lines.y_title, scale=alt.Scale(zero=True), axis=axis)
 
 
@@ -87,8 +95,11 @@ def _tooltip(lines: Lines) -> list[alt.Tooltip]:
 
 def _events(lines: Lines) -> alt.Chart:
     seen = alt.Tooltip("event:N", title="event")
-    rules = alt.Chart(alt.Data(values=lines.events)).mark_rule(strokeDash=[2, 3], opacity=0.55, size=1.5)
-    return rules.encode(x="x:Q", tooltip=[seen, alt.Tooltip("x:Q", title="second", format=",.1f")])
+    rules = alt.Chart(_data(lines.events)).mark_rule(strokeDash=[2, 3], opacity=0.55, size=1.5)
+    drawn: alt.Chart = rules.encode(
+        x="x:Q", tooltip=[seen, alt.Tooltip("x:Q", title="second", format=",.1f")]
+    )
+    return drawn
 
 
 def line_chart(lines: Lines) -> dict[str, Any]:
@@ -103,15 +114,24 @@ def line_chart(lines: Lines) -> dict[str, Any]:
     encoding: dict[str, Any] = {"x": x, "y": _y(lines), "color": color}
     if lines.styles:
         dash = alt.Scale(domain=list(lines.styles), range=[[1, 0], [5, 3], [2, 2]][: len(lines.styles)])
-        encoding["strokeDash"] = alt.StrokeDash("style:N", sort=list(lines.styles), title=None, scale=dash)
-    base = alt.Chart(alt.Data(values=lines.rows)).encode(**encoding)
+        encoding["strokeDash"] = alt.StrokeDash(
+            "style:N",
+            sort=list(lines.styles),
+            title=None,
+            scale=dash,
+            legend=alt.Legend(symbolStrokeColor=GREY),
+        )
+    base = alt.Chart(_data(lines.rows)).encode(**encoding)
     zoom = alt.selection_interval(bind="scales", encodings=["x"], zoom="wheel![event.shiftKey]")
     drawn = base.mark_line(strokeWidth=1.8, interpolate="linear", clip=True).add_params(zoom)
-    hover = base.mark_point(opacity=0, size=90, filled=True, clip=True).encode(tooltip=_tooltip(lines))
+    hover = base.mark_point(opacity=0, aria=False, size=90, filled=True, clip=True).encode(
+        tooltip=_tooltip(lines)
+    )
     layers = [_events(lines)] if lines.events else []
     layered = alt.layer(drawn, hover, *layers).properties(width=WIDTH, height=HEIGHT)
     return dict(layered.configure_legend(orient="top", columns=5, symbolType="stroke").to_dict())
 
 
 def _hues(lines: Lines) -> list[str]:
-    return [PALETTE[n % len(PALETTE)] for n in range(len(lines.order))]
+    family = list(lines.hues or lines.order)
+    return [PALETTE[family.index(name) % len(PALETTE)] for name in lines.order]

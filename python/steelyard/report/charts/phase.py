@@ -14,10 +14,9 @@ from steelyard.report.model import TrialReport
 SECONDS = "seconds since the phase began"
 PERCENTILES = {"p50": "p50", "p99": "p99", "p99.9": "p999"}
 SPECTRUM_CLOCKS = {"response": "response", "service": "service", "all attempts": "all"}
-LABELS = (
-    "datum.value == 1 ? '0 %' : datum.value == 10 ? '90 %' : datum.value == 100 ? '99 %' : datum.value == 1000 ? '99.9 %'"
-    " : datum.value == 10000 ? '99.99 %' : datum.value == 100000 ? '99.999 %' : '99.9999 %'"
-)
+DECADES = {1: "0 %", 10: "90 %", 100: "99 %", 1000: "99.9 %", 10000: "99.99 %", 100000: "99.999 %"}
+LABELS = "".join(f"datum.value == {n} ? '{told}' : " for n, told in DECADES.items()) + "'99.9999 %'"
+"""Vega expression: 1/(1-q) as a percentile."""
 
 
 def phase_charts(trial: TrialReport, phase: Phase) -> list[Chart]:
@@ -101,7 +100,7 @@ def _spectrum(trial: TrialReport, phase: Phase, op: str) -> Chart | None:
     axis = alt.Axis(values=[10.0**n for n in range(7)], labelExpr=LABELS, grid=True)
     x = alt.X("x:Q", title="percentile", scale=alt.Scale(type="log", nice=False), axis=axis)
     lines = Lines(rows, "percentile", "milliseconds", order, log=True, x=x, tooltip={"told": "percentile"})
-    note = "From the histogram of the whole phase. The axis stretches the slowest: each step is a tenth of the one before."
+    note = "From the histogram of the whole phase. Each step to the right is a tenth of the operations."
     return Chart(
         _key(phase, "spectrum", op), f"{op}: percentile spectrum", note, phase.name, line_chart(lines)
     )

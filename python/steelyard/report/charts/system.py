@@ -28,27 +28,24 @@ class Measure:
     note: str = ""
     scale: float = 1.0
     level: bool = False
-    servers_only: bool = False
 
 
+DISK = ("disk_read_bytes_total", "disk_write_bytes_total")
+NETWORK = ("network_receive_bytes_total", "network_send_bytes_total")
+GC, COMPACTED = ("server_gc_seconds_total",), ("server_compaction_bytes_total",)
+PENDING, THROTTLED = ("server_compactions_pending",), ("cpu_throttled_seconds_total",)
 MEASURES = (
-    Measure("cpu", "CPU", "cores", ("cpu_seconds_total",), "Cores in use: servers, engine, lab, and the whole machine."),
+    Measure(
+        "cpu", "CPU", "cores", ("cpu_seconds_total",), "In use by servers, engine, lab, and all together."
+    ),
     Measure("memory", "Memory", "MiB", ("memory_bytes",), "Resident.", 1 / MIB, level=True),
-    Measure("disk", "Disk", "MiB/s", ("disk_read_bytes_total", "disk_write_bytes_total"), "Read and written.", 1 / MIB),
-    Measure(
-        "network", "Network", "MiB/s", ("network_receive_bytes_total", "network_send_bytes_total"),
-        "Received and sent; of the machine, loopback included.", 1 / MIB,
-    ),
-    Measure("gc", "Garbage collection", "ms per s", ("server_gc_seconds_total",), "Time in collections.", 1000.0),
-    Measure("compactions", "Pending compactions", "tasks", ("server_compactions_pending",), level=True),
-    Measure(
-        "compacted", "Compaction", "MiB/s", ("server_compaction_bytes_total",), "Bytes compacted.", 1 / MIB,
-    ),
-    Measure(
-        "throttled", "Throttled", "share of time", ("cpu_throttled_seconds_total",),
-        "Share of the time in which CPU limits held a node back.",
-    ),
-)  # fmt: skip
+    Measure("disk", "Disk", "MiB/s", DISK, "Read and written.", 1 / MIB),
+    Measure("network", "Network", "MiB/s", NETWORK, "Both directions, loopback included.", 1 / MIB),
+    Measure("gc", "Garbage collection", "ms per s", GC, "Time in collections.", 1000.0),
+    Measure("compactions", "Pending compactions", "tasks", PENDING, "Waiting.", level=True),
+    Measure("compacted", "Compaction", "MiB/s", COMPACTED, "Bytes compacted.", 1 / MIB),
+    Measure("throttled", "Throttled", "share of time", THROTTLED, "Held back by CPU limits."),
+)
 
 
 def system_charts(trial: TrialReport) -> list[Chart]:
@@ -101,7 +98,14 @@ def _chart(
     if not any(row["y"] for row in rows):
         return None
     present = [clean(s) for s in order if any(r["series"] == clean(s) for r in rows)]
-    lines = Lines(rows, "seconds since the first phase began", measure.unit, present, events=events)
+    lines = Lines(
+        rows,
+        "seconds since the first phase began",
+        measure.unit,
+        present,
+        hues=[clean(s) for s in order],
+        events=events,
+    )
     note = measure.note + (" Dotted: what the trial did; point at a rule to read it." if events else "")
     return Chart(f"system-{measure.key}", measure.title, note.strip(), "system", line_chart(lines))
 

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from steelyard.testbed.cassandra import shipped
+from steelyard.spec.system import CassandraSystem
+from steelyard.testbed.cassandra import names, shipped
+from steelyard.testbed.cassandra.versions import Line
 
 HEAP_MIB = {"default": 1024, "quick": 256}
 TOKENS_QUICK = 4
@@ -107,13 +109,23 @@ def jvm_deviations(profile: str, line: str, heap_mib: int, java: int) -> list[De
     return found
 
 
-def setting_deviations(line: str, settings: Mapping[str, Any], given: Mapping[str, Any]) -> list[Deviation]:
-    """What these settings (in the names of 4.1 and later, or as the user gave them) change, and why."""
-    base = {**shipped.CLASS_DEFAULTS, **shipped.SETTINGS[line]}
-    found = []
-    for name in sorted({*settings, *shipped.SETTINGS[line]}):
-        value, default = settings.get(name), base.get(name)
-        if value != default:
-            why = "given by the user" if name in given else QUICK.get(name, (None, "chosen for this system"))[1]
-            found.append(Deviation(name, value, default, why))
-    return found
+def setting_deviations(line: Line, settings: Mapping[str, Any], system: CassandraSystem) -> list[Deviation]:
+    """What these settings change of upstream's, and why."""
+    shipped_here = shipped.SETTINGS[line.name]
+    classes = names.to_old(shipped.CLASS_DEFAULTS) if line.old_names else shipped.CLASS_DEFAULTS
+    base = {**classes, **shipped_here}
+    return [
+        Deviation(name, settings.get(name), base.get(name), _why(name, system))
+        for name in sorted({*settings, *shipped_here})
+        if settings.get(name) != base.get(name)
+    ]
+
+
+def _why(name: str, system: CassandraSystem) -> str:
+    if name in system.settings:
+        return "given by the user"
+    new = names.NEW_NAMES.get(name, name)
+    asked = {"num_tokens": system.tokens, "endpoint_snitch": system.snitch or system.datacenters}
+    if system.profile == "quick" and new in QUICK and not asked.get(name):
+        return QUICK[new][1]
+    return "follows from what was asked of this system"

@@ -1,0 +1,166 @@
+"""The report as one HTML file that opens without a network: all inside, nothing fetched, all text escaped."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from steelyard.report import headline, logs, tables
+from steelyard.report.charts import Chart, charts_of
+from steelyard.report.facts import flat, part
+from steelyard.report.model import ReportModel, TrialReport
+from steelyard.report.render import write_charts
+from steelyard.report.tables import Table
+from steelyard.report.words import clean, digits, plain
+
+TEMPLATES = Path(__file__).parent / "templates"
+EXPOSED = "window.vegaEmbed = vegaEmbed;"
+"""All of the chart library that the page's own script uses."""
+FACTS = {
+    "system": "System",
+    "host": "Host",
+    "engine": "Load engine",
+    "trial": "Settings",
+    "plan": "The engine's plan",
+}
+"""Manifest section -> heading of its folded table."""
+
+
+def render_html(model: ReportModel, target: Path) -> str:
+    """The page; writes the charts as files to `charts/` beside `target` as well."""
+    views = []
+    for trial in model.trials:
+        write_charts(trial, target.parent / "charts")
+        views.append(_trial(trial, model, target))
+    scripts = [_script(_bundle()), _script((TEMPLATES / "report.js").read_text(encoding="utf-8"))]
+    template = _environment().get_template("report.html.j2")
+    return template.render(
+        model=model,
+        subject=headline.subject(model),
+        overview=tables.trials(model),
+        trials=views,
+        style=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),  # noqa: S704 - our own file
+        scripts=scripts,
+        policy=_policy([_digest(s) for s in scripts]),
+        repeat=headline.repeat_command(model),
+    )
+
+
+def _environment() -> jinja2.Environment:
+    loader = jinja2.FileSystemLoader(TEMPLATES)
+    found = jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    found.filters |= {"clean": clean, "data": _data}
+    return found
+
+
+@lru_cache(maxsize=1)
+def _bundle() -> str:
+    import vl_convert
+
+    return str(vl_convert.javascript_bundle(EXPOSED))
+
+
+def _script(source: str) -> Markup:
+    """A script that cannot end its element early; line ends as a browser will hash them."""
+    safe = (
+        source.replace("\r\n", "\n")
+        .replace("\r", "\n")
+        .replace("</script", "<\\/script")
+        .replace("<!--", "<\\!--")
+    )
+    return Markup(safe)  # noqa: S704 - our own script, or the library's
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _policy(digests: list[str]) -> str:
+    """Nothing may be fetched, and only the scripts of these digests may run."""
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _data(value: Any) -> Markup:
+    """JSON inside a script element of type application/json; `<` and `&` cannot end it."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))  # noqa: S704
+
+
+def _trial(trial: TrialReport, model: ReportModel, target: Path) -> dict[str, Any]:
+    """Everything the template shows of a trial, ready as words."""
+    charts = charts_of(trial)
+    measured = trial.measured.phase.name if trial.measured else ""
+    others = [r for r in trial.phases if r is not trial.measured]
+    return {
+        "trial": trial,
+        "subject": headline.subject(model, trial),
+        "cards": headline.cards(trial),
+        "tables": tables.for_phase(trial.measured) if trial.measured else [],
+        "effect": [t for t in (tables.effect(trial), tables.deviations(trial)) if t and t.rows],
+        "phases": tables.phases(trial),
+        "charts": _figures(trial, charts, measured),
+        "system_charts": _figures(trial, charts, "system"),
+        "others": [
+            {
+                "name": r.phase.name,
+                "tables": tables.for_phase(r),
+                "charts": _figures(trial, charts, r.phase.name),
+            }
+            for r in others
+        ],
+        "timeline": _timeline(trial),
+        "timing": headline.timing(trial),
+        "facts": _facts(trial),
+        "files": logs.files(trial),
+        "tails": logs.tails(trial),
+        "folder": Path(os.path.relpath(trial.path, target.parent)).as_posix(),
+    }
+
+
+def _figures(trial: TrialReport, charts: list[Chart], group: str) -> list[dict[str, Any]]:
+    return [
+        {"id": f"chart-{trial.number}-{n}", "title": c.title, "note": c.note, "spec": c.spec}
+        for n, c in enumerate(charts)
+        if c.group == group
+    ]
+
+
+def _facts(trial: TrialReport) -> list[Table]:
+    found = []
+    for section, heading in FACTS.items():
+        facts = part(trial.manifest, section)
+        facts.pop("deviations", None)
+        rows = [(clean(name), plain(value)) for name, value in flat(facts)]
+        if rows:
+            found.append(Table(heading, ("fact", "value"), rows, words=2))
+    return found
+
+
+def _timeline(trial: TrialReport) -> Table | None:
+    events = trial.manifest.get("timeline") or ()
+    if not events:
+        return None
+    first = float(events[0].get("t_ns") or 0)
+    rows = [
+        (
+            digits((float(e.get("t_ns") or 0) - first) / 1e9, 4),
+            clean(e.get("event", "")),
+            plain(e.get("detail")),
+        )
+        for e in events
+    ]
+    return Table("Timeline", ("second", "event", "detail"), rows, words=3)

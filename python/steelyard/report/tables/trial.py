@@ -1,0 +1,67 @@
+"""Tables of whole trials: side by side, their phases, and what was in effect."""
+
+from __future__ import annotations
+
+from steelyard.report.facts import consistency, part
+from steelyard.report.model import FIGURES, ReportModel, TrialReport
+from steelyard.report.tables.base import Table
+from steelyard.report.words import NONE, clean, digits, plain, whole
+
+
+def trials(model: ReportModel) -> Table | None:
+    """One row per trial, and mean, least and most over repetitions; None for a single trial."""
+    if len(model.trials) < 2:
+        return None
+    rows = [_trial_row(t) for t in model.trials]
+    for word in ("mean", "min", "max"):
+        spread = [model.over_trials.get(name) for name in FIGURES]
+        if any(spread):
+            rows.append((word, "", *(digits(getattr(s, word)) if s else NONE for s in spread)))
+    if model.over_trials:
+        varies = [
+            s.coefficient_of_variation if (s := model.over_trials.get(name)) else None for name in FIGURES
+        ]
+        rows.append(("CoV", "", *(NONE if v is None else f"{v:.3f}" for v in varies)))
+    note = (
+        "p50, p99 and p99.9 are of the response time over all operations, each trial's own; mean, min and "
+        "max are over the trials that were done."
+    )
+    breaks = frozenset({len(model.trials)}) if model.over_trials else frozenset()
+    return Table("Trials", ("trial", "status", *FIGURES), rows, words=2, note=note, breaks=breaks)
+
+
+def _trial_row(trial: TrialReport) -> tuple[str, ...]:
+    status = "half-written" if trial.partial else clean(trial.status)
+    return (str(trial.number), status, *(digits(figure(trial), 4) for figure in FIGURES.values()))
+
+
+def phases(trial: TrialReport) -> Table:
+    """The phases of a trial in one row each."""
+    rows = [
+        (clean(p.name), clean(p.kind),
+         p.arrivals if p.closed else f"{p.arrivals} {digits(p.target_per_s, 4)}/s", digits(p.seconds, 4), whole(p.total.count), digits(p.total.rate_per_s, 4), whole(p.total.failed),
+         clean(p.reason))
+        for p in (r.phase for r in trial.phases)
+    ]  # fmt: skip
+    return Table(
+        "Phases",
+        ("phase", "kind", "arrivals", "seconds", "completed", "per s", "failed", "ended by"),
+        rows,
+        3,
+    )
+
+
+def effect(trial: TrialReport) -> Table:
+    """Durability and consistency in effect."""
+    rows = [(word, plain(value)) for word, value in consistency(trial.manifest)]
+    return Table("Durability and consistency in effect", ("what", "in effect"), rows, words=2)
+
+
+def deviations(trial: TrialReport) -> Table | None:
+    """What differs from upstream's defaults, and why."""
+    found = part(trial.manifest, "system").get("deviations") or ()
+    if not found:
+        return None
+    names = ("setting", "value", "default", "reason")
+    rows = [tuple(plain(d.get(n)) for n in names) for d in found if isinstance(d, dict)]
+    return Table("Deviations from upstream's defaults", names, rows, words=4)

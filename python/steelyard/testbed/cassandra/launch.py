@@ -1,0 +1,87 @@
+"""The command line of one server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from steelyard.testbed.cassandra import profile, shipped
+from steelyard.testbed.cassandra.config import AGENT_PORT, NodeSpec
+from steelyard.testbed.cassandra.versions import Line
+from steelyard.testbed.java import Java
+
+MAIN = "org.apache.cassandra.service.CassandraDaemon"
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What all servers of a cluster have in common.
+
+    Attributes:
+        java: the runtime.
+        line: the line of Cassandra.
+        jars: folder of its jars.
+        profile: "default" or "quick".
+        heap_mib: heap of a node.
+        cores: what `-XX:ActiveProcessorCount` says, so that pools have one size whatever the limits of the day.
+        agent: the metrics agent's jar, if it is loaded.
+        extra: the user's JVM options.
+    """
+
+    java: Java
+    line: Line
+    jars: Path
+    profile: str
+    heap_mib: int
+    cores: int
+    agent: Path | None
+    extra: Sequence[str]
+
+    def jvm_options(self) -> list[str]:
+        """The options that do not depend on the node."""
+        chosen = profile.jvm_options(self.profile, self.line.name, self.heap_mib, self.cores)
+        out_of_memory = ["-XX:+CrashOnOutOfMemoryError", "-XX:-CreateCoredumpOnCrash"]
+        return [
+            *chosen,
+            *shipped.module_options(self.java.major, self.line.name),
+            *(out_of_memory if self.java.major > 8 else ["-XX:+CrashOnOutOfMemoryError"]),
+            f"-XX:ActiveProcessorCount={self.cores}",
+            *self.extra,
+        ]
+
+    def command(self, node: NodeSpec) -> list[str]:
+        """The words that start one node."""
+        jars = sorted(self.jars.glob("*.jar"))
+        agents = [f"-javaagent:{jar}" for jar in jars if jar.name.startswith("jamm-")]
+        if self.agent:
+            agents.append(f"-javaagent:{self.agent}=port={AGENT_PORT},host={node.address}")
+        folder = node.folder
+        places = {
+            "cassandra.config": (folder / "conf" / "cassandra.yaml").as_uri(),
+            "cassandra.storagedir": folder,
+            "cassandra.logdir": folder / "logs",
+            "logback.configurationFile": folder / "conf" / "logback.xml",
+            "jna.tmpdir": folder / "tmp",
+            "java.io.tmpdir": folder / "tmp",
+        }
+        return [
+            str(self.java.binary),
+            *agents,
+            *self.jvm_options(),
+            *self._logs(folder / "logs"),
+            *(f"-D{name}={value}" for name, value in places.items()),
+            "-cp",
+            ":".join(map(str, [folder / "conf", *jars])),
+            MAIN,
+        ]
+
+    def _logs(self, logs: Path) -> list[str]:
+        words = [f"-XX:ErrorFile={logs / 'hs_err.log'}"]
+        if self.java.major > 8 and self.profile == "default":
+            # As upstream's cassandra-env.sh does.
+            what = "gc=info,heap*=debug,age*=debug,safepoint=info,promotion*=debug"
+            words.append(
+                f"-Xlog:{what}:file={logs / 'gc.log'}:time,uptime,pid,tid,level:filecount=10,filesize=10485760"
+            )
+        return words

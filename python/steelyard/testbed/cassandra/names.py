@@ -1,0 +1,34 @@
+"""The old names of cassandra.yaml's settings: before 4.1 the unit stood in the name and the value was a bare number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+OLD_NAMES: dict[str, str | None] = {
+    "commitlog_sync_period": "commitlog_sync_period_in_ms",
+    "commitlog_segment_size": "commitlog_segment_size_in_mb",
+    "commitlog_total_space": "commitlog_total_space_in_mb",
+    "memtable_heap_space": "memtable_heap_space_in_mb",
+    "memtable_offheap_space": "memtable_offheap_space_in_mb",
+    "key_cache_size": "key_cache_size_in_mb",
+    "file_cache_size": "file_cache_size_in_mb",
+    "compaction_throughput": "compaction_throughput_mb_per_sec",
+    "stream_throughput_outbound": "stream_throughput_outbound_megabits_per_sec",
+    "networking_cache_size": None,
+    "allocate_tokens_for_local_replication_factor": None,
+}
+"""Name since 4.1 -> name before; None where there was no such setting."""
+NEW_NAMES = {old: new for new, old in OLD_NAMES.items() if old}
+
+
+def to_old(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """These settings in the names and units of before 4.1; those that were not there are left out."""
+    named = {OLD_NAMES.get(name, name): value for name, value in settings.items()}
+    return {name: _bare(value) if name in NEW_NAMES else value for name, value in named.items() if name}
+
+
+def _bare(value: Any) -> Any:
+    found = re.fullmatch(r"(\d+)(ms|MiB|MiB/s)", str(value))
+    return int(found[1]) if found else value

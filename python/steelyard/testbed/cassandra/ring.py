@@ -1,0 +1,69 @@
+"""When the ring is complete: every node answers, knows every other by its tokens, and reaches all of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from steelyard.errors import InfrastructureError
+from steelyard.testbed.base import Say
+from steelyard.testbed.cassandra.node import LocalNode
+from steelyard.testbed.cql_probe import ALL, Place, answers, ask
+
+POLL_S = 0.1
+PEERS = "SELECT tokens, schema_version FROM system.peers"
+LOCAL = "SELECT bootstrapped, schema_version FROM system.local"
+EVERYWHERE = "SELECT parent_id FROM system_distributed.parent_repair_history LIMIT 1"
+"""A read of a small table over the whole ring: at ALL it needs every replica of every range alive, as this node sees it."""
+
+
+def normal_members(place: Place) -> int:
+    """How many nodes, itself included, this node knows as full members with its own schema; raises OSError."""
+    local = ask(place, LOCAL)[0]
+    if local[0] != b"COMPLETED":
+        return 0
+    return 1 + sum(1 for tokens, schema in ask(place, PEERS) if tokens and schema == local[1])
+
+
+def complete(place: Place, size: int) -> bool:
+    """Whether this node sees `size` members and reaches all their data."""
+    try:
+        if normal_members(place) != size:
+            return False
+        ask(place, EVERYWHERE, ALL)
+    except OSError:
+        return False
+    return True
+
+
+def wait_answers(node: LocalNode, limit_s: float, say: Say) -> None:
+    """Wait until a node answers CQL. Raises InfrastructureError when it dies, or not within `limit_s` seconds."""
+    start = time.monotonic()
+    _wait([node], lambda: answers(node.place), limit_s, f"{node.spec.name} does not answer CQL")
+    say(
+        f"{node.spec.name} answers on {node.spec.address}:{node.place.port} ({time.monotonic() - start:.1f} s)"
+    )
+
+
+def wait_complete(nodes: Sequence[LocalNode], limit_s: float, say: Say) -> None:
+    """Wait until each of these nodes sees them all; errors as `wait_answers`."""
+    start = time.monotonic()
+    waiting = list(nodes)
+
+    def ready() -> bool:
+        waiting[:] = [node for node in waiting if not complete(node.place, len(nodes))]
+        return not waiting
+
+    _wait(nodes, ready, limit_s, "not every node sees all others")
+    say(f"{len(nodes)} nodes see each other ({time.monotonic() - start:.1f} s)")
+
+
+def _wait(nodes: Sequence[LocalNode], ready: Callable[[], bool], limit_s: float, what: str) -> None:
+    until = time.monotonic() + limit_s
+    while not ready():
+        for node in nodes:
+            if not node.alive:
+                raise InfrastructureError(f"{node.spec.name} died while starting: {node.why_dead()}")
+        if time.monotonic() > until:
+            raise InfrastructureError(f"{what} after {limit_s:.0f} s: {nodes[0].why_dead()}")
+        time.sleep(POLL_S)

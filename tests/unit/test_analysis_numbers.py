@@ -1,0 +1,155 @@
+"""Counters, cost, balance, spread, saturation, Little's law, distributions, summaries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hdrh.histogram import HdrHistogram
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steelyard.analysis.balance import balance, spread
+from steelyard.analysis.cost import client_cpu_us, costs, server_cpu_us
+from steelyard.analysis.counters import mean_rate, rates, unwrapped
+from steelyard.analysis.distribution import from_histogram, from_summary, spectrum
+from steelyard.analysis.little import little
+from steelyard.analysis.saturation import saturation
+from steelyard.analysis.spread import engine_spread, repeated
+from steelyard.analysis.summary import phase_from_summary
+
+NS = 1_000_000_000
+
+
+def distribution(p50: float) -> dict[str, Any]:
+    return {"count": 10, "mean_ns": p50, "min_ns": 1, "p50_ns": p50, "p99_ns": 2 * p50, "p999_ns": 3 * p50}
+
+
+def facts(**more: Any) -> dict[str, Any]:
+    base = {"phase": "run", "kind": "run", "start_ns": 10 * NS, "end_ns": 20 * NS, "seconds": 10.0}
+    counts = {"operations": 1000, "ok": 990, "failed": {"timeout": 10}, "cpu_user_ns": 10**7, "cpu_system_ns": 10**7}
+    ops = {"READ": {"count": 1000, "ok": 990, "failures": {"timeout": 10}, "response": distribution(1e6)}}
+    return base | counts | {"ops": ops} | more
+
+
+def system(*rows: tuple[str, str, list[float]]) -> pl.DataFrame:
+    found = [
+        {"t_ns": (10 + second) * NS, "source": source, "metric": metric, "value": value}
+        for source, metric, values in rows
+        for second, value in enumerate(values)
+    ]
+    return pl.DataFrame(found)
+
+
+def test_a_restarted_counter_goes_on() -> None:
+    assert unwrapped(np.array([100.0, 110.0, 3.0, 5.0])).tolist() == [0, 10, 13, 15]
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=2, max_size=50))
+def test_a_counter_never_falls(values: list[float]) -> None:
+    assert (np.diff(unwrapped(np.array(values))) >= 0).all()
+
+
+def test_a_rate_needs_half_of_the_window() -> None:
+    t, v = np.array([0.0, 1.0, 2.0]), np.array([5.0, 7.0, 9.0])
+    assert mean_rate(t, v, 0, 2) == 2
+    assert mean_rate(t, v, 0, 4) == 2
+    assert mean_rate(t, v, 0, 4.1) is None
+    assert mean_rate(t[:1], v[:1], 0, 1) is None
+    assert rates(t, v)[1].tolist() == [2, 2]
+
+
+def test_cpu_per_operation_of_client_lab_and_servers() -> None:
+    seconds = [float(s) for s in range(11)]
+    frame = system(
+        ("lab", "cpu_seconds_total", [0.01 * s for s in seconds]),
+        ("node1", "cpu_seconds_total", [0.5 * s for s in seconds]),
+        ("node2", "cpu_seconds_total", [0.3 * s for s in seconds]),
+    )
+    found = costs(frame, phase_from_summary(facts(), {}))
+    by_party = {c.party: c.cpu_us_per_op for c in found}
+    assert by_party["client (engine)"] == pytest.approx(20)
+    assert by_party["watching and lab"] == pytest.approx(100)
+    assert client_cpu_us(found) == pytest.approx(120)
+    assert by_party["node1"] == pytest.approx(5000)
+    assert server_cpu_us(found) == pytest.approx(8000)
+
+
+def test_without_samples_the_engine_still_knows_its_cpu() -> None:
+    empty = pl.DataFrame(schema={"t_ns": pl.Int64, "source": pl.String, "metric": pl.String, "value": pl.Float64})
+    found = costs(empty, phase_from_summary(facts(), {}))
+    assert [c.party for c in found] == ["client (engine)"]
+    assert server_cpu_us(found) is None
+
+
+def test_balance_of_two_nodes() -> None:
+    frame = system(
+        ("node1", "server_client_reads_total", [30.0 * s for s in range(11)]),
+        ("node2", "server_client_reads_total", [10.0 * s for s in range(11)]),
+    )
+    (only,) = balance(frame, phase_from_summary(facts(), {}))
+    assert only.measure == "requests coordinated"
+    assert only.by_node == {"node1": pytest.approx(30), "node2": pytest.approx(10)}
+    assert only.spread.max_over_mean == pytest.approx(1.5)
+    assert only.spread.coefficient_of_variation == pytest.approx(0.5)
+
+
+def test_equal_nodes_do_not_lie_apart() -> None:
+    assert spread([4.0, 4.0, 4.0]) == spread([1.0, 1.0])
+    assert spread([1.0]) is None
+    assert spread([0.0, 0.0]) is None
+
+
+def test_engines_side_by_side() -> None:
+    parts = [{"ops": {"READ": {"count": 1, "response": distribution(p)}}, "seconds": 1.0} for p in (1e6, 3e6)]
+    found = engine_spread(phase_from_summary(facts(engines=parts), {}))
+    assert found[0].by_engine_ns == (1e6, 3e6)
+    assert found[0].coefficient_of_variation == pytest.approx(0.5)
+
+
+def test_repetitions() -> None:
+    found = repeated([1.0, None, 3.0])
+    assert found is not None
+    assert (found.count, found.mean, found.min, found.max) == (2, 2, 1, 3)
+    assert repeated([None]) is None
+
+
+def test_whose_backlog() -> None:
+    found = saturation(np.array([0.0, 5, 9, 9, 0]), np.array([1.0, 4, 8, 8, 1]), 8)
+    assert (found.seconds_saturated, found.seconds_cap_reached, found.max_backlog) == (1, 2, 9)
+
+
+def test_littles_law() -> None:
+    assert little(8, 1000, 0.008).holds
+    assert not little(8, 1000, 0.0075).holds
+
+
+def test_total_comes_from_its_histogram() -> None:
+    histogram = HdrHistogram(1, 3600 * NS, 3)
+    for value in range(1, 1001):
+        histogram.record_value(value * 1000)
+    phase = phase_from_summary(facts(), {"TOTAL.response": histogram})
+    assert phase.total.response.p50_ns == pytest.approx(500_000, rel=0.002)
+    assert phase.total.failed == 10
+    assert phase.ok_per_s == 99
+    assert phase.closed
+    quantiles, values = spectrum(histogram)
+    assert quantiles[0] == 0
+    assert (np.diff(values) >= 0).all()
+    assert values[-1] == pytest.approx(1_000_000, rel=0.002)
+
+
+def test_nothing_recorded_is_nothing() -> None:
+    assert from_summary(None).count == 0
+    assert from_summary({"count": 0}).p99_ns is None
+    assert from_histogram(HdrHistogram(1, NS, 3)).count == 0
+
+
+@pytest.mark.parametrize(("arrivals", "kind", "rate"), [
+    ({"kind": "closed"}, "closed", None), ("closed", "closed", None), ({"kind": "poisson", "rate": 5.0}, "poisson", 5.0),
+])  # fmt: skip
+def test_arrivals(arrivals: Any, kind: str, rate: float | None) -> None:
+    phase = phase_from_summary(facts(arrivals=arrivals), {})
+    assert (phase.arrivals, phase.target_per_s) == (kind, rate)

@@ -1,0 +1,103 @@
+"""Each kind of warning: when it speaks, with which figure, and when it is silent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from steelyard.analysis.cost import Cost
+from steelyard.analysis.distribution import Distribution
+from steelyard.analysis.steady import Steady
+from steelyard.analysis.summary import Operation, Phase, Saturation
+from steelyard.analysis.warnings import Context, derive
+
+
+def phase(**more: Any) -> Phase:
+    response = Distribution(count=10_000, mean_ns=8e6)
+    total = Operation("TOTAL", 10_000, 10_000, 0, {}, 1000.0, response=response)
+    base = {"name": "run", "kind": "run", "start_ns": 0, "end_ns": 10**10, "seconds": 10.0, "total": total}
+    return Phase(**(base | {"in_flight_cap": 8} | more))
+
+
+def failing(**kinds: int) -> Phase:
+    whole = phase()
+    return replace(whole, total=replace(whole.total, failures=kinds))
+
+
+FINE = Context(phase=phase(), steady=Steady("throughput", 60, too_short=False, reached=True, mean=1000.0))
+
+
+def kinds(context: Context) -> list[str]:
+    return [w.kind for w in derive(context)]
+
+
+def text(context: Context, kind: str) -> str:
+    return next(w.text for w in derive(context) if w.kind == kind)
+
+
+def test_a_fine_run_has_no_warning() -> None:
+    assert kinds(FINE) == []
+
+
+NODE = Cost("node1", "server", 0.5, 10.0, throttled_share=0.2)
+ENGINE = Cost("client (engine)", "client", 0.97, 10.0)
+DIED = ({"t_ns": 1, "event": "server died", "detail": "node2: exit 137"},)
+DRIFT = Steady("throughput", 100, too_short=False, reached=True, drift=-0.2)
+LATE = Steady("throughput", 100, too_short=False, reached=True, warm_up_s=30)
+
+CASES = [
+    ("saturated", {"phase": phase(saturation=Saturation(7, 0, 900))}, "7 of 10 seconds"),
+    ("cap_reached", {"phase": phase(saturation=Saturation(0, 4, 900))}, "most waiting: 900"),
+    ("rate_not_reached", {"phase": phase(target_per_s=1100.0)}, "1,000 of 1,100 operations/s (91 %)"),
+    ("errors", {"phase": failing(timeout=70, unavailable=30)}, "100 of 10,000 operations failed (1 %): 70 timeout"),
+    ("censored", {"phase": phase(unsent=5, unanswered=3)}, "5 operations that were due"),
+    ("littles_law", {"phase": phase(in_flight_cap=16)}, "throughput x mean response is 8.0 (50 % off)"),
+    ("client_busy", {"costs": (ENGINE,)}, "0.97 cores"),
+    ("too_short", {"steady": Steady("throughput", 30, too_short=True)}, "30 whole seconds"),
+    ("no_steady_state", {"steady": Steady("throughput", 90, too_short=False, reached=False)}, "90 seconds"),
+    ("warm_up", {"steady": LATE}, "first 30 of 100 seconds"),
+    ("drift", {"steady": DRIFT}, "fell by 20 %"),
+    ("oversubscribed", {"local": True, "cores": 2, "quota_cores": 1.9}, "1.9 of 2 cores"),
+    ("shared_host", {"local": True, "cores": 2, "busy_share": 0.75}, "in use: 75 %"),
+    ("throttled", {"costs": (NODE,)}, "node1 20 %"),
+    ("steal", {"steal_share": 0.04}, "4 %"),
+    ("iowait", {"iowait_share": 0.3}, "30 %"),
+    ("unwatched", {"nodes": ("node1", "node2"), "watched": frozenset({"node1"})}, "Nothing was sampled of node2"),
+    ("unwatched", {"nodes": ("node1",), "watched": frozenset({"node1"})}, "metrics agent gave nothing"),
+    ("partial", {"partial": True}, "Half-written"),
+    ("failed", {"status": "failed", "reason": "no Java"}, "no Java"),
+    ("server_died", {"timeline": DIED}, "node2: exit 137"),
+    ("verify", {"phase": phase(verify={"checked": 500, "corrupt": 2})}, "2 corrupt"),
+    ("not_judged", {"values": "ycsb"}, "plain YCSB values"),
+    ("not_judged", {"verify": "off"}, "verify is off"),
+]
+
+
+@pytest.mark.parametrize(("kind", "change", "figure"), CASES)
+def test_each_kind_speaks_alone_and_says_its_figure(kind: str, change: dict[str, Any], figure: str) -> None:
+    context = replace(FINE, **change)
+    assert kinds(context) == [kind]
+    assert figure in text(context, kind)
+
+
+@pytest.mark.parametrize("change", [
+    {"phase": phase(target_per_s=1020.0)}, {"local": True, "cores": 2, "quota_cores": 1.8}, {"steal_share": 0.01},
+    {"iowait_share": 0.05}, {"phase": phase(verify={"checked": 10, "corrupt": 0})},
+    {"nodes": ("a",), "watched": frozenset({"a"}), "agents": frozenset({"a"})},
+    {"phase": phase(target_per_s=1000.0, in_flight_cap=1000)},
+])  # fmt: skip
+def test_on_the_threshold_nothing_is_said(change: dict[str, Any]) -> None:
+    assert kinds(replace(FINE, **change)) == []
+
+
+def test_a_stale_value_is_a_warning_and_a_corrupt_one_a_fault() -> None:
+    stale = derive(replace(FINE, phase=phase(verify={"checked": 9, "stale": 1})))[0]
+    corrupt = derive(replace(FINE, phase=phase(verify={"checked": 9, "stale": 1, "corrupt": 1})))[0]
+    assert (stale.level, corrupt.level) == ("warning", "fault")
+
+
+def test_the_gravest_comes_first() -> None:
+    context = replace(FINE, partial=True, steal_share=0.5, values="ycsb")
+    assert [w.level for w in derive(context)] == ["fault", "warning", "note"]
