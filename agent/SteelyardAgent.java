@@ -77,8 +77,8 @@ public final class SteelyardAgent implements Runnable {
 
     /** Rows of every user table: metric, name of the table's metric, attribute. */
     private static final String[] TABLE_ROWS = {
-        "server_memtable_bytes MemtableOnHeapDataSize Value",
-        "server_memtable_bytes MemtableOffHeapDataSize Value",
+        "server_memtable_bytes MemtableOnHeapSize Value",
+        "server_memtable_bytes MemtableOffHeapSize Value",
         "server_memtable_flushes_total MemtableSwitchCount Count",
         "server_flushes_pending PendingFlushes Count",
         "server_sstables LiveSSTableCount Value",

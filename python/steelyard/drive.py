@@ -18,6 +18,8 @@ LOOK_EVERY_S = 1.0
 SILENCE_LIMIT_S = 60.0
 STALL_LIMIT_S = 60.0
 ALL_DEAD_LIMIT_S = 10.0
+STOP_GRACE_S = 15.0
+"""Beyond an operation's deadline: what is in flight when a stop comes may take that long."""
 
 
 class Drive:
@@ -36,6 +38,7 @@ class Drive:
     ) -> None:
         self.fleet, self.testbed, self.manifest, self.show = fleet, testbed, manifest, show
         self.interrupts = interrupts
+        self.stop_limit_s = manifest.trial.load.timeout_ms / 1000 + STOP_GRACE_S
         self.dead: dict[str, str] = {}
 
     def phase(self, name: str, *, counts: bool, endless: bool) -> list[Event]:
@@ -83,6 +86,8 @@ class Drive:
                 self._look(state, now)
             if self.interrupts.requested:
                 self._stop(state, "stopping; what was measured is kept (Ctrl-C again: at once)")
+            if state.stopped_s is not None and now - state.stopped_s > self.stop_limit_s:
+                raise EngineError(f"the engine has not stopped within {self.stop_limit_s:.0f} s")
 
     def _take(self, state: _Phase, index: int, event: Event) -> None:
         match event["event"]:
@@ -117,8 +122,8 @@ class Drive:
                 self.show.say(f"server {node} died: {why}")
 
     def _stop(self, state: _Phase, why: str) -> None:
-        if not state.stopping:
-            state.stopping = True
+        if state.stopped_s is None:
+            state.stopped_s = time.monotonic()
             self.show.say(why)
             self.manifest.event("stop", why)
             self.fleet.stop()
@@ -132,7 +137,7 @@ class _Phase:
         self.ends: dict[int, Event] = {}
         self.newest: dict[int, Event] = {}
         self.heard_s = self.looked_s = self.answered_s = time.monotonic()
-        self.stopping = False
+        self.stopped_s: float | None = None
         self.stalled = ""
 
     def take(self, index: int, event: Event) -> None:

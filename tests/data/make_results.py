@@ -110,14 +110,20 @@ def _log(lines: list[tuple[str, float, float, np.ndarray]]) -> str:
 class PhaseMaker:
     """Draws one phase: per second and operation the times of every operation."""
 
-    def __init__(self, sample: Sample, name: str, ops: list[str], seconds: int, start_ns: int, seed: int) -> None:
+    def __init__(
+        self, sample: Sample, name: str, ops: list[str], seconds: int, start_ns: int, seed: int
+    ) -> None:
         self.sample, self.name, self.ops, self.seconds, self.start_ns = sample, name, ops, seconds, start_ns
         self.rng = np.random.default_rng(seed)
         self.closed = name == "load" or not sample.target
         self.times = {(s, op): self._draw(s, op) for s in range(seconds) for op in ops}
 
     def _draw(self, second: int, op: str) -> dict[str, np.ndarray]:
-        count = self.rng.poisson(self.sample.rate / len(self.ops)) if self.closed else self.sample.rate // len(self.ops)
+        count = (
+            self.rng.poisson(self.sample.rate / len(self.ops))
+            if self.closed
+            else self.sample.rate // len(self.ops)
+        )
         service = self.rng.lognormal(np.log(1.1e6 if op == "READ" else 0.8e6), 0.45, count) * self.sample.slow
         wait = np.zeros(count) if self.closed else self.rng.exponential(25_000, count)
         if self.name == "run" and second == self.sample.pause_second:
@@ -140,7 +146,12 @@ class PhaseMaker:
     def row(self, second: int, op: str) -> dict[str, Any]:
         ok = self.values(op, "response", second).size
         failed = self.values(op, "failed", second).size
-        row: dict[str, Any] = {"phase": self.name, "second": second, "t_ns": self.start_ns + second * NS, "op": op}
+        row: dict[str, Any] = {
+            "phase": self.name,
+            "second": second,
+            "t_ns": self.start_ns + second * NS,
+            "op": op,
+        }
         counts = dict.fromkeys(("due", "started", "done", "ok", "failed", "in_flight", "backlog"))
         if op == "TOTAL":
             paused = self.name == "run" and second == self.sample.pause_second
@@ -149,7 +160,10 @@ class PhaseMaker:
         row |= counts | {"count": ok + failed}
         for clock in CLOCKS:
             found = _distribution(self.values(op, clock, second))
-            row |= {f"{clock}_{k}": found[k] for k in ("mean_ns", "p50_ns", "p95_ns", "p99_ns", "p999_ns", "max_ns")}
+            row |= {
+                f"{clock}_{k}": found[k]
+                for k in ("mean_ns", "p50_ns", "p95_ns", "p99_ns", "p999_ns", "max_ns")
+            }
         return row
 
     def rows(self) -> list[dict[str, Any]]:
@@ -160,7 +174,9 @@ class PhaseMaker:
         lines = []
         for second in range(self.seconds):
             row = self.row(second, "TOTAL")
-            counts = {k: row[k] for k in ("second", "t_ns", "due", "started", "done", "ok", "in_flight", "backlog")}
+            counts = {
+                k: row[k] for k in ("second", "t_ns", "due", "started", "done", "ok", "in_flight", "backlog")
+            }
             failed = {"timeout": row["failed"]} if row["failed"] else {}
             ops = {}
             for op in self.ops:
@@ -184,7 +200,9 @@ class PhaseMaker:
     def summary(self) -> dict[str, Any]:
         ops = {op: self._op(op) for op in self.ops}
         total, failed = sum(o["count"] for o in ops.values()), sum(o["count"] - o["ok"] for o in ops.values())
-        arrivals = {"kind": "closed"} if self.closed else {"kind": "constant", "rate": float(self.sample.rate)}
+        arrivals = (
+            {"kind": "closed"} if self.closed else {"kind": "constant", "rate": float(self.sample.rate)}
+        )
         return {
             "phase": self.name, "kind": "load" if self.name == "load" else "run", "start_ns": self.start_ns,
             "end_ns": self.start_ns + self.seconds * NS, "seconds": float(self.seconds), "first": 0, "next": total,
@@ -207,7 +225,9 @@ class SystemMaker:
         self.load = np.array([0.0] + [1.0 if s in busy else 0.05 for s in range(seconds)])
         self.pause, self.rows = pause, []
 
-    def counter(self, source: str, metric: str, per_second: float, *, offset: float = 0, flat: bool = False) -> None:
+    def counter(
+        self, source: str, metric: str, per_second: float, *, offset: float = 0, flat: bool = False
+    ) -> None:
         noise = self.rng.uniform(0.9, 1.1, self.load.size)
         steps = per_second * noise * (1.0 if flat else self.load)
         steps[0] = 0
@@ -218,7 +238,9 @@ class SystemMaker:
 
     def add(self, source: str, metric: str, values: np.ndarray) -> None:
         names = [{"source": source, "metric": metric}] * len(values)
-        self.rows += [n | {"t_ns": int(t), "value": float(v)} for n, t, v in zip(names, self.t_ns, values, strict=True)]
+        self.rows += [
+            n | {"t_ns": int(t), "value": float(v)} for n, t, v in zip(names, self.t_ns, values, strict=True)
+        ]
 
     def node(self, name: str, share: float) -> None:
         for metric, rate in (("cpu_seconds_total", 0.4), ("cpu_user_seconds_total", 0.3), ("cpu_system_seconds_total", 0.1),
@@ -229,7 +251,9 @@ class SystemMaker:
             self.counter(name, metric, rate * share, offset=1000)
         self.level(name, "memory_bytes", 1.4e9, 5e7)
         self.level(name, "server_heap_used_bytes", 3e8, 4e8)
-        self.add(name, "server_compactions_pending", np.floor(self.load * self.rng.integers(0, 4, self.load.size)))
+        self.add(
+            name, "server_compactions_pending", np.floor(self.load * self.rng.integers(0, 4, self.load.size))
+        )
         gc = self.load * self.rng.choice([0, 0, 0.012], self.load.size)
         if self.pause is not None and name == "node2":
             gc[self.pause + 1] = 0.09
@@ -251,7 +275,9 @@ class SystemMaker:
 def _settings(sample: Sample, number: int) -> dict[str, Any]:
     access = {"keyspace": "ycsb", "read_consistency": "QUORUM", "write_consistency": "QUORUM", "connections": 1,
               "replication": {"strategy": "SimpleStrategy", "factor": 3, "datacenters": {}}, "durable_writes": True}  # fmt: skip
-    load = {"target": float(sample.rate), "in_flight": 256} if sample.target else {"target": None, "clients": 8}
+    load = (
+        {"target": float(sample.rate), "in_flight": 256} if sample.target else {"target": None, "clients": 8}
+    )
     return {
         "number": number, "repetition": number, "seed": 42 + number,
         "system": {"kind": "cassandra", "version": "5.0.7", "nodes": 3, "profile": "quick", "limits": sample.limits,
@@ -353,7 +379,9 @@ def make(root: Path, sample: Sample | None = None) -> Path:
         cut = sample.partial and number == sample.repetitions
         _trial(folder / "trials" / f"{number:03}{'.partial' if cut else ''}", sample, number, cut)
         status = "running" if cut else "done"
-        trials.append({"number": number, "repetition": number, "seed": 42 + number, "status": status, "reason": ""})
+        trials.append(
+            {"number": number, "repetition": number, "seed": 42 + number, "status": status, "reason": ""}
+        )
     study = STUDY.format(name=sample.name, repetitions=sample.repetitions, seconds=float(sample.seconds))
     (folder / "study.toml").write_text(study)
     settings = {k: v for k, v in _settings(sample, 1).items() if k in ("system", "workload", "load")}

@@ -29,7 +29,13 @@ def distribution(p50: float) -> dict[str, Any]:
 
 def facts(**more: Any) -> dict[str, Any]:
     base = {"phase": "run", "kind": "run", "start_ns": 10 * NS, "end_ns": 20 * NS, "seconds": 10.0}
-    counts = {"operations": 1000, "ok": 990, "failed": {"timeout": 10}, "cpu_user_ns": 10**7, "cpu_system_ns": 10**7}
+    counts = {
+        "operations": 1000,
+        "ok": 990,
+        "failed": {"timeout": 10},
+        "cpu_user_ns": 10**7,
+        "cpu_system_ns": 10**7,
+    }
     ops = {"READ": {"count": 1000, "ok": 990, "failures": {"timeout": 10}, "response": distribution(1e6)}}
     return base | counts | {"ops": ops} | more
 
@@ -78,7 +84,9 @@ def test_cpu_per_operation_of_client_lab_and_servers() -> None:
 
 
 def test_without_samples_the_engine_still_knows_its_cpu() -> None:
-    empty = pl.DataFrame(schema={"t_ns": pl.Int64, "source": pl.String, "metric": pl.String, "value": pl.Float64})
+    empty = pl.DataFrame(
+        schema={"t_ns": pl.Int64, "source": pl.String, "metric": pl.String, "value": pl.Float64}
+    )
     found = costs(empty, phase_from_summary(facts(), {}))
     assert [c.party for c in found] == ["client (engine)"]
     assert server_cpu_us(found) is None

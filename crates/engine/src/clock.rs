@@ -7,12 +7,15 @@ use std::time::Duration;
 
 /// How long the TSC is trusted before it is tied to CLOCK_MONOTONIC again.
 const REANCHOR_NS: u64 = 1_000_000_000;
+/// Readings from which the least disturbed is taken.
+const READINGS: u32 = 4;
 
 /// A thread's clock. Reading it costs about 10 ns.
 pub struct Clock {
     tsc: quanta::Clock,
     anchor_raw: Cell<u64>,
     anchor_ns: Cell<u64>,
+    last: Cell<u64>,
 }
 
 impl Default for Clock {
@@ -21,6 +24,7 @@ impl Default for Clock {
             tsc: quanta::Clock::new(),
             anchor_raw: Cell::new(0),
             anchor_ns: Cell::new(0),
+            last: Cell::new(0),
         };
         clock.reanchor();
         clock
@@ -35,15 +39,32 @@ impl Clock {
             .delta_as_nanos(self.anchor_raw.get(), self.tsc.raw());
         if since > REANCHOR_NS {
             self.reanchor();
-            return self.anchor_ns.get();
+            return self.forward(self.anchor_ns.get());
         }
-        self.anchor_ns.get() + since
+        self.forward(self.anchor_ns.get() + since)
     }
 
-    /// Tie the TSC to CLOCK_MONOTONIC anew.
+    /// A new anchor may lie some nanoseconds behind the old one: time stands still then, it never goes back.
+    fn forward(&self, ns: u64) -> u64 {
+        let ns = ns.max(self.last.get());
+        self.last.set(ns);
+        ns
+    }
+
+    /// Tie the TSC to CLOCK_MONOTONIC anew: of a few readings the one least disturbed, since a thread that is put aside between
+    /// the two clocks would tie them together wrongly by all that time.
     fn reanchor(&self) {
-        self.anchor_raw.set(self.tsc.raw());
-        self.anchor_ns.set(monotonic_ns());
+        let mut best = u64::MAX;
+        for _ in 0..READINGS {
+            let before = self.tsc.raw();
+            let kernel = monotonic_ns();
+            let gap = self.tsc.delta_as_nanos(before, self.tsc.raw());
+            if gap < best {
+                best = gap;
+                self.anchor_raw.set(before);
+                self.anchor_ns.set(kernel.saturating_sub(gap / 2));
+            }
+        }
     }
 }
 

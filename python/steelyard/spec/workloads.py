@@ -32,7 +32,7 @@ def find_workload(word: str, origin: str, folder: Path | None = None) -> Fragmen
     if not path.is_file():
         known = ", ".join(CORE)
         raise InputError(
-            f"{origin}: no workload '{word}'{nearest(word, _names())}",
+            f"{origin}: no workload '{word}'{nearest(word, CORE)}",
             hint=f"the core workloads are {known}; anything else is a property file or a TOML file",
         )
     text = read_text(path)
@@ -41,10 +41,6 @@ def find_workload(word: str, origin: str, folder: Path | None = None) -> Fragmen
         values.setdefault("name", path.stem)
         return {"workload": values}, {("workload", *place): said for place, said in origins.items()}
     return ycsb_file.settings(path.name, ycsb_file.parse(path, text))
-
-
-def _names() -> list[str]:
-    return [*CORE, *(f"workload{letter}" for letter in CORE)]
 
 
 def read_text(path: Path) -> str:

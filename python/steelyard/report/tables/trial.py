@@ -39,7 +39,8 @@ def phases(trial: TrialReport) -> Table:
     """The phases of a trial in one row each."""
     rows = [
         (clean(p.name), clean(p.kind),
-         p.arrivals if p.closed else f"{p.arrivals} {digits(p.target_per_s, 4)}/s", digits(p.seconds, 4), whole(p.total.count), digits(p.total.rate_per_s, 4), whole(p.total.failed),
+         p.arrivals if p.closed else f"{p.arrivals} {digits(p.target_per_s, 4)}/s",
+         digits(p.seconds, 4), whole(p.total.count), digits(p.total.rate_per_s, 4), whole(p.total.failed),
          clean(p.reason))
         for p in (r.phase for r in trial.phases)
     ]  # fmt: skip

@@ -1,5 +1,6 @@
 //! A session with the cluster: contact points, credentials, TLS, connections, and who coordinates.
 
+use super::coordinator::Noting;
 use super::options;
 use crate::driver::OpenError;
 use crate::plan::CqlPlan;
@@ -16,6 +17,7 @@ use scylla::errors::{
 };
 use scylla::policies::load_balancing::{DefaultPolicy, LoadBalancingPolicy};
 use scylla::policies::retry::FallthroughRetryPolicy;
+use std::collections::BTreeSet;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -26,6 +28,10 @@ use std::time::Duration;
 pub(super) const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(2);
 /// ... and given up after this long without one. Requests then move to other nodes.
 pub(super) const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(5);
+/// The crate waits from the first to the second of these, doubling, before it connects again to a node that broke; a node
+/// that others announce as up is tried at once. Its stable interface offers no other choice.
+pub(super) const RECONNECT_BACKOFF: [Duration; 2] =
+    [Duration::from_millis(50), Duration::from_secs(10)];
 /// How long the nodes may take to agree about the schema.
 pub(super) const SCHEMA_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -47,7 +53,16 @@ pub(super) async fn session(options: &CqlPlan, keyspace: &str) -> Result<Session
     if let Some((user, password)) = credentials(options)? {
         builder = builder.user(user, password);
     }
-    builder.build().await.map_err(refused)
+    let session = builder.build().await.map_err(|error| refused(&error))?;
+    check_datacenter(&session, options)?;
+    Ok(session)
+}
+
+/// Send first attempts to replicas of the key, if the cluster's tokens can be computed, and note where they go.
+pub(super) fn route(session: &Session, options: &CqlPlan, token_aware: bool) {
+    let policy = Noting(policy(options, token_aware));
+    let mut handle = session.get_default_execution_profile_handle().clone();
+    handle.map_to_another_profile(profile(Arc::new(policy)));
 }
 
 /// Who coordinates: a replica of the key, or any node; with a local datacenter only nodes of it.
@@ -62,13 +77,32 @@ pub(super) fn policy(options: &CqlPlan, token_aware: bool) -> Arc<dyn LoadBalanc
 }
 
 /// One request, one attempt: retries, deadlines and the one timer of an attempt are the engine's.
-pub(super) fn profile(policy: Arc<dyn LoadBalancingPolicy>) -> ExecutionProfile {
+fn profile(policy: Arc<dyn LoadBalancingPolicy>) -> ExecutionProfile {
     ExecutionProfile::builder()
         .load_balancing_policy(policy)
         .retry_policy(Arc::new(FallthroughRetryPolicy::new()))
         .speculative_execution_policy(None)
         .request_timeout(None)
         .build()
+}
+
+/// With a datacenter of another name no node may coordinate: say so before the first operation does.
+fn check_datacenter(session: &Session, options: &CqlPlan) -> Result<(), OpenError> {
+    let Some(wanted) = &options.local_datacenter else {
+        return Ok(());
+    };
+    let state = session.get_cluster_state();
+    let known: BTreeSet<_> = state
+        .get_nodes_info()
+        .iter()
+        .filter_map(|node| node.datacenter.as_deref())
+        .collect();
+    if known.contains(wanted.as_str()) {
+        return Ok(());
+    }
+    Err(OpenError::Option(format!(
+        "driver.local_datacenter: no node is in {wanted:?}; the cluster has {known:?}"
+    )))
 }
 
 fn credentials(options: &CqlPlan) -> Result<Option<(String, String)>, OpenError> {
@@ -142,22 +176,24 @@ fn unreadable(place: &str, file: &Path, error: &dyn std::fmt::Display) -> OpenEr
 }
 
 /// Wrong credentials are the user's to mend, everything else is the cluster's.
-fn refused(error: NewSessionError) -> OpenError {
+fn refused(error: &NewSessionError) -> OpenError {
     if let NewSessionError::MetadataError(MetadataError::ConnectionPoolError(
         ConnectionPoolError::Broken {
             last_connection_error: ConnectionError::ConnectionSetupRequestError(setup),
         },
-    )) = &error
-        && matches!(
-            setup.get_error(),
-            ConnectionSetupRequestErrorKind::MissingAuthentication
-                | ConnectionSetupRequestErrorKind::DbError(DbError::AuthenticationError, _)
-        )
+    )) = error
     {
-        return OpenError::Option(format!(
-            "driver.user, driver.password_file: {}",
-            setup.get_error()
-        ));
+        match setup.get_error() {
+            ConnectionSetupRequestErrorKind::MissingAuthentication => {
+                return OpenError::Option(
+                    "driver.user: the server asks for a user and a password".into(),
+                );
+            }
+            ConnectionSetupRequestErrorKind::DbError(DbError::AuthenticationError, message) => {
+                return OpenError::Option(format!("driver.user, driver.password_file: {message}"));
+            }
+            _ => {}
+        }
     }
     OpenError::Reach(error.to_string())
 }

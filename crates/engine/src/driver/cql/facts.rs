@@ -1,6 +1,6 @@
 //! What is in effect on the servers and on our side, asked once when the driver opens.
 
-use super::connect::{KEEPALIVE_INTERVAL, KEEPALIVE_TIMEOUT};
+use super::connect::{KEEPALIVE_INTERVAL, KEEPALIVE_TIMEOUT, RECONNECT_BACKOFF};
 use super::options::{Names, level_name};
 use super::schema::{self, Keyspace};
 use crate::driver::OpenError;
@@ -82,6 +82,7 @@ pub(super) async fn gather(
         "connections_per_node": options.connections,
         "keepalive_interval_ms": KEEPALIVE_INTERVAL.as_millis(),
         "keepalive_timeout_ms": KEEPALIVE_TIMEOUT.as_millis(),
+        "reconnect_backoff_ms": RECONNECT_BACKOFF.map(|delay| delay.as_millis()),
         "compression": Value::Null,
         "tls": options.tls_ca.is_some(),
         "user": options.user,

@@ -17,6 +17,14 @@ pub(super) struct Failure {
 }
 
 impl Failure {
+    /// Nothing came back in time.
+    pub fn timeout() -> Self {
+        Self {
+            outcome: Outcome::Timeout,
+            text: "no answer in time".into(),
+        }
+    }
+
     /// A fault on our side of the wire.
     pub fn client(text: impl Into<String>) -> Self {
         Self {
@@ -36,10 +44,7 @@ impl From<ExecutionError> for Failure {
             ExecutionError::ConnectionPoolError(pool)
             | ExecutionError::PrepareError(PrepareError::ConnectionPoolError(pool)) => pool.into(),
             ExecutionError::EmptyPlan => connection("no node may coordinate"),
-            ExecutionError::RequestTimeout(_) => Self {
-                outcome: Outcome::Timeout,
-                text: "no answer in time".into(),
-            },
+            ExecutionError::RequestTimeout(_) => Self::timeout(),
             other => Self::client(other.to_string()),
         }
     }

@@ -49,18 +49,19 @@ pub(super) async fn create(
 }
 
 fn create_table(options: &CqlPlan, names: &Names) -> String {
-    let fields: String = names
-        .fields
-        .iter()
-        .map(|field| format!(", \"{field}\" varchar"))
-        .collect();
+    let mut columns = format!("{KEY} varchar PRIMARY KEY");
+    for field in &names.fields {
+        columns += ", \"";
+        columns += field;
+        columns += "\" varchar";
+    }
     let with = if options.table_options.is_empty() {
         String::new()
     } else {
         format!(" WITH {}", options.table_options.join(" AND "))
     };
     format!(
-        "CREATE TABLE IF NOT EXISTS {} ({KEY} varchar PRIMARY KEY{fields}){with}",
+        "CREATE TABLE IF NOT EXISTS {} ({columns}){with}",
         names.qualified()
     )
 }

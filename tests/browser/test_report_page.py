@@ -1,0 +1,131 @@
+"""The HTML report in a real browser without a network: charts drawn, nothing fetched, nothing executed but its own scripts."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from steelyard.report import write_report
+
+pytestmark = pytest.mark.browser
+CHROMIUM = Path("/usr/bin/chromium")
+DATA = Path(__file__).parents[1] / "data"
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync"]  # fmt: skip
+HOSTILE = (
+    "</pre></script><script>window.attacked = 1; alert(1)</script><img src=x onerror='window.attacked = 1'>"
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    assert CHROMIUM.exists(), "needs Debian's chromium: apt-get install chromium"
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    spec = importlib.util.spec_from_file_location("make_results", DATA / "make_results.py")
+    assert spec
+    assert spec.loader
+    maker = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = maker
+    spec.loader.exec_module(maker)
+    run = maker.make(
+        tmp_path_factory.mktemp("run"), maker.Sample(seconds=20, load_seconds=4, hostile=HOSTILE)
+    )
+    (run / "trials" / "001" / "servers" / "node1" / "system.log").write_text(f"ERROR {HOSTILE}\n" * 3)
+    manifest = run / "trials" / "001" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"settle", "detail"', '"server died", "detail"').replace(
+        '"event": "settle"', '"event": "server died"'))  # fmt: skip
+    return write_report(run, "html")
+
+
+class Visit:
+    """One opened page with all it complained about and asked for."""
+
+    def __init__(self, browser: Browser, file: Path, width: int, scheme: str) -> None:
+        context = browser.new_context(
+            viewport={"width": width, "height": 900},
+            color_scheme=scheme,
+            offline=True,
+            reduced_motion="reduce",
+        )
+        self.page: Page = context.new_page()
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("dialog", lambda dialog: (self.said.append(dialog.message), dialog.dismiss()))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(file.as_uri())
+
+    def draw_all(self) -> None:
+        self.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
+        for chart in self.page.locator(".chart").all():
+            chart.scroll_into_view_if_needed()
+        self.page.wait_for_function(
+            "document.querySelectorAll('.chart').length === "
+            "document.querySelectorAll('.chart[data-drawn]').length"
+        )
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]
+)
+def test_the_page_opens_without_a_network(browser: Browser, report: Path, width: int, scheme: str) -> None:
+    visit = Visit(browser, report, width, scheme)
+    visit.draw_all()
+    page = visit.page
+    assert visit.said == []
+    assert visit.asked == [report.as_uri()]
+    assert page.locator(".chart").count() >= 12
+    for chart in page.locator(".chart").all():
+        assert chart.locator("svg .mark-line path").count() > 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("table").count() >= 8
+    assert page.get_by_text("watching and lab").first.is_visible()
+    page.context.close()
+
+
+def test_foreign_text_is_shown_and_never_run(browser: Browser, report: Path) -> None:
+    visit = Visit(browser, report, 1280, "light")
+    visit.draw_all()
+    assert visit.page.evaluate("window.attacked") is None
+    assert visit.said == []
+    assert visit.page.get_by_text("window.attacked").count() > 0
+    assert visit.page.locator("img").count() == 0
+    assert "ERROR" in visit.page.locator("pre", has_text="ERROR").first.inner_text()
+    visit.page.context.close()
+
+
+def test_even_an_inserted_script_is_refused(browser: Browser, report: Path) -> None:
+    """The second lock: the page's own policy runs nothing but the two scripts whose digests it names."""
+    visit = Visit(browser, report, 1280, "light")
+    visit.page.evaluate(
+        "() => { const s = document.createElement('script'); s.textContent = 'window.attacked = 1';"
+        " document.body.append(s); }"
+    )
+    assert visit.page.evaluate("window.attacked") is None
+    assert any("Content Security Policy" in line for line in visit.said)
+    visit.page.context.close()
+
+
+def test_pointing_at_a_line_shows_its_figures(browser: Browser, report: Path) -> None:
+    visit = Visit(browser, report, 1280, "light")
+    visit.draw_all()
+    box = visit.page.locator(".chart").first.locator(".mark-symbol path").nth(5).bounding_box()
+    assert box
+    visit.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    tip = visit.page.locator("#vg-tooltip-element.visible")
+    tip.wait_for()
+    assert "operations per second" in tip.inner_text()
+    visit.page.context.close()

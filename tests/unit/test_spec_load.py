@@ -1,0 +1,104 @@
+"""Durations, sizes, the load's dependent defaults, and the engine's plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from steelyard.spec.load import Load
+from steelyard.spec.plan import engine_plan
+from steelyard.spec.study import Study, Trial
+from steelyard.spec.system import NullSystem
+from steelyard.spec.trials import trials
+from steelyard.spec.units import bytes_text, mebibytes, milliseconds, seconds
+from steelyard.spec.workload import CORE
+
+
+def trial(**load: Any) -> Trial:
+    study = Study(name="x", system=NullSystem(), workload=CORE["a"], load=Load(**load))
+    return trials(study)[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("60s", 60),
+        ("5m", 300),
+        ("5min", 300),
+        ("250ms", 0.25),
+        ("1h30m", 5400),
+        ("1.5s", 1.5),
+        ("20us", 20e-6),
+    ],
+)
+def test_durations(text: str, value: float) -> None:
+    assert seconds(text) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("text", ["", "60", "s", "5 s", "-5s", "5sx", "1d"])
+def test_no_durations(text: str) -> None:
+    with pytest.raises(ValueError, match="is no duration; write a number and a unit"):
+        seconds(text)
+
+
+@pytest.mark.parametrize(("text", "value"), [("512m", 512), ("2g", 2048), ("1.5GiB", 1536), ("64MiB", 64)])
+def test_sizes(text: str, value: int) -> None:
+    assert mebibytes(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "512", "g", "-1g", "1x"])
+def test_no_sizes(text: str) -> None:
+    with pytest.raises(ValueError, match="is no size"):
+        mebibytes(text)
+
+
+def test_other_units() -> None:
+    assert milliseconds("1.5s") == 1500
+    assert [bytes_text(n) for n in (5, 2048, 5 << 20, 3 << 30, 2 << 40)] == [
+        "5 B", "2.0 KiB", "5.0 MiB", "3.0 GiB", "2.0 TiB",
+    ]  # fmt: skip
+
+
+def test_defaults_depend_on_what_is_given() -> None:
+    assert (Load().clients, Load().operations, Load().cap) == (32, 100_000, 32)
+    assert Load(duration_s=5).operations is None
+    assert Load(target=10).cap == 1024
+    assert Load(target=10, clients=7).cap == 7
+    assert Load(target=10, in_flight=9, clients=7).cap == 9
+    assert Load(timeout_ms=200).attempt_timeout_ms == 200
+    assert Load(timeout_ms=20_000).attempt_timeout_ms == 5000
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"in_flight": 5}, {"arrivals": "poisson"}, {"timeout_ms": 10, "attempt_timeout_ms": 20}, {"engines": 64},
+     {"clients": 0}, {"operations": -1}, {"target": 0}, {"warmup_s": -1}],
+)  # fmt: skip
+def test_loads_that_cannot_be(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        Load(**wrong)
+
+
+def test_a_plan_has_totals_and_phases(tmp_path: Path) -> None:
+    plan = engine_plan(trial(target=500, in_flight=9, duration_s=3, warmup_s=1), {"kind": "null"}, tmp_path)
+    assert [p["name"] for p in plan["phases"]] == ["load", "warmup", "run"]
+    assert plan["phases"][2]["arrivals"] == {"kind": "constant", "rate": 500}
+    assert plan["phases"][2]["limit"] == {"operations": None, "seconds": 3}
+    assert plan["workload"]["insert_lag"] == 9
+    assert "name" not in plan["workload"]
+    assert plan["engine"] == {"index": 0, "count": 1}
+
+
+def test_a_closed_loop_without_warm_up(tmp_path: Path) -> None:
+    plan = engine_plan(trial(clients=3), {"kind": "null"}, tmp_path)
+    assert [(p["name"], p["in_flight"]) for p in plan["phases"]] == [("load", 64), ("run", 3)]
+    assert plan["phases"][1]["arrivals"] == {"kind": "closed"}
+
+
+def test_only_the_first_engine_empties_the_table(tmp_path: Path) -> None:
+    driver = {"kind": "cql", "fresh": True}
+    plans = [engine_plan(trial(engines=2), driver, tmp_path, index=k, count=2) for k in range(2)]
+    assert [p["driver"]["fresh"] for p in plans] == [True, False]
