@@ -54,7 +54,10 @@ def measure(targets: list[WatchTarget], seconds: float, *, watched: bool) -> Rou
     servers, lab = sum(map(process_cpu_s, pids)) - servers, process_cpu_s(os.getpid()) - lab
     agents = agents_cpu_s(targets) - agents
     if watched:
-        print(f"  {sampler.frame().height / elapsed:.0f} values a second; missing: {sampler.missing}")
+        unanswered = {what: why for what, why in sampler.missing.items() if what.endswith("server_*")}
+        print(
+            f"  {sampler.frame().height / elapsed:.0f} values a second; without an answer: {unanswered or 'none'}"
+        )
     return Round(servers / elapsed, lab / elapsed, sampler.cost()["cpu_seconds"] / elapsed, agents / elapsed)
 
 

@@ -172,19 +172,20 @@ class TrialRun:
         if (self.folder / "engine").is_dir():
             self._try("intervals", self._keep_intervals)
         if not self.interrupts.aborted:
-            self._try("servers", self._collect)
+            self._try("servers", self._collect, spoils=False)
         with self._timed("down"):
             self._try("down", lambda: self.testbed.down(self.show.say))
         with suppress(OSError):
             (self.folder / "work").rmdir()  # the testbed's root; what it has left there stays
         self._try("manifest", self._write)
 
-    def _try(self, what: str, step: Callable[[], object]) -> None:
+    def _try(self, what: str, step: Callable[[], object], *, spoils: bool = True) -> None:
+        """Take a step of closing; when it fails, the trial has failed if that spoils it."""
         try:
             step()
         except Exception as error:  # the remaining steps end servers and keep results
             self.manifest.warn(what, str(error))
-            if self.error is None:
+            if self.error is None and spoils:
                 wrapped = (
                     error if isinstance(error, SteelyardError) else InfrastructureError(f"{what}: {error!r}")
                 )

@@ -1,8 +1,9 @@
-"""Make synthetic result folders as docs/format.md describes them, for tests that need no engine and no server.
+"""Synthetic result folders as docs/format.md describes them, for tests that need no engine and no server.
 
-Everything is drawn from one seed: the same call gives the same folder. Run it to make `tests/data/results/sample` anew:
+Everything is drawn from one seed: the same call gives the same folder. Run it to make the committed sample anew:
 `PYTHONPATH=python python tests/data/make_results.py`.
 """
+# ruff: noqa: E501 - made-up facts read better as wide tables
 
 from __future__ import annotations
 
@@ -111,7 +112,7 @@ class PhaseMaker:
     """Draws one phase: per second and operation the times of every operation."""
 
     def __init__(
-        self, sample: Sample, name: str, ops: list[str], seconds: int, start_ns: int, seed: int
+        self, sample: Sample, name: str, ops: list[str], *, seconds: int, start_ns: int, seed: int
     ) -> None:
         self.sample, self.name, self.ops, self.seconds, self.start_ns = sample, name, ops, seconds, start_ns
         self.rng = np.random.default_rng(seed)
@@ -346,8 +347,17 @@ def _trial(folder: Path, sample: Sample, number: int, partial: bool) -> None:
     run_seconds = sample.seconds // 2 if partial else sample.seconds
     run_at = sample.load_seconds + 4
     phases = [
-        PhaseMaker(sample, "load", ["INSERT"], sample.load_seconds, BASE_NS, 10 * number),
-        PhaseMaker(sample, "run", ["READ", "UPDATE"], run_seconds, BASE_NS + run_at * NS, 10 * number + 1),
+        PhaseMaker(
+            sample, "load", ["INSERT"], seconds=sample.load_seconds, start_ns=BASE_NS, seed=10 * number
+        ),
+        PhaseMaker(
+            sample,
+            "run",
+            ["READ", "UPDATE"],
+            seconds=run_seconds,
+            start_ns=BASE_NS + run_at * NS,
+            seed=10 * number + 1,
+        ),
     ]
     for phase in phases:
         (engine / f"{phase.name}.series.ndjson").write_text(phase.series())

@@ -54,10 +54,11 @@ def phase(plan: dict, command: dict[str, object], orders: queue.Queue[dict[str, 
     if f"disk-full-in-{name}" == MODE:
         emit("error", kind="io", text="No space left on device (os error 28)")
         sys.exit(3)
-    ok = 0 if f"all-fail-in-{name}" == MODE else 10
+    ok = 0 if MODE in (f"all-fail-in-{name}", f"numb-in-{name}") else 10
     emit("warning", kind="first_error", text="timeout: nobody answered") if not ok else None
     seconds = float(words["limit"].get("seconds") or 0)
     reason, stop = "time" if seconds else "operations", False
+    endless = (f"hang-in-{name}", f"numb-in-{name}")
     second = 0
     with (Path(plan["out"]) / f"{name}.series.ndjson").open("w") as series:
         while True:
@@ -91,7 +92,7 @@ def phase(plan: dict, command: dict[str, object], orders: queue.Queue[dict[str, 
                 rss_bytes=1,
             )
             second += 1
-            if time.monotonic_ns() >= start + seconds * 10**9 and f"hang-in-{name}" != MODE:
+            if time.monotonic_ns() >= start + seconds * 10**9 and MODE not in endless:
                 break
             try:
                 order = orders.get(timeout=0.05)

@@ -156,7 +156,8 @@ def test_nothing_recorded_is_nothing() -> None:
 
 
 @pytest.mark.parametrize(("arrivals", "kind", "rate"), [
-    ({"kind": "closed"}, "closed", None), ("closed", "closed", None), ({"kind": "poisson", "rate": 5.0}, "poisson", 5.0),
+    ({"kind": "closed"}, "closed", None), ("closed", "closed", None), (None, "closed", None),
+    ({"kind": "poisson", "rate": 5.0}, "poisson", 5.0),
 ])  # fmt: skip
 def test_arrivals(arrivals: Any, kind: str, rate: float | None) -> None:
     phase = phase_from_summary(facts(arrivals=arrivals), {})

@@ -91,7 +91,8 @@ def test_each_kind_speaks_alone_and_says_its_figure(kind: str, change: dict[str,
 
 
 @pytest.mark.parametrize("change", [
-    {"phase": phase(target_per_s=1020.0)}, {"local": True, "cores": 2, "quota_cores": 1.8}, {"steal_share": 0.01},
+    {"phase": phase(target_per_s=1020.0)}, {"steal_share": 0.01},
+    {"local": True, "cores": 2, "quota_cores": 1.8},
     {"iowait_share": 0.05}, {"phase": phase(verify={"checked": 10, "corrupt": 0})},
     {"nodes": ("a",), "watched": frozenset({"a"}), "agents": frozenset({"a"})},
     {"phase": phase(target_per_s=1000.0, in_flight_cap=1000)},

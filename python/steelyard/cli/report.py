@@ -19,6 +19,10 @@ def report(
         Path | None,
         typer.Option(help="The file to write.  [default: report.html and so on in the result folder]"),
     ] = None,
+    charts: Annotated[
+        bool,
+        typer.Option("--charts/--no-charts", help="With html and md, also write charts/*.svg and *.png."),
+    ] = True,
 ) -> None:
     """Report a result, a half-written one too: as text, or as a file with charts beside it."""
     from steelyard.report import text_report, write_report
@@ -28,4 +32,4 @@ def report(
 
         text_report(run, Console())
     else:
-        print(write_report(run, format_, out))
+        print(write_report(run, format_, out, charts=charts))

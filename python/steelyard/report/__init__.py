@@ -35,13 +35,14 @@ def text_report(run: Path, console: Console) -> None:
     show(build(run), console)
 
 
-def write_report(run: Path, format: str, out: Path | None = None) -> Path:
+def write_report(run: Path, format: str, out: Path | None = None, *, charts: bool = True) -> Path:
     """Write the report of a result folder as `html`, `md`, `json` or `text`, with charts beside html and md.
 
     Args:
         run: the folder that holds run.json.
         format: one of `FORMATS`.
-        out: the file; default is RUN/report.html and so on. Charts go to the folder `charts` beside it.
+        out: the file; default is RUN/report.html and so on.
+        charts: with html and md, also write the charts as SVG and PNG to the folder `charts` beside the file.
 
     Returns:
         The file written; an earlier report is replaced.
@@ -58,12 +59,14 @@ def write_report(run: Path, format: str, out: Path | None = None) -> Path:
     model = build(run)
     target = out or run / FORMATS[format]
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(_renderer(format)(model, target), encoding="utf-8")
+    target.write_text(
+        _renderer(format)(model, target.parent / "charts" if charts else None), encoding="utf-8"
+    )
     return target
 
 
-def _renderer(format: str) -> Callable[[ReportModel, Path], str]:
-    """The renderer of a format; html and md also write `charts/` beside the file."""
+def _renderer(format: str) -> Callable[[ReportModel, Path | None], str]:
+    """The renderer of a format; html and md also write charts into the folder they are given."""
     if format == "html":
         from steelyard.report.html import render_html
 

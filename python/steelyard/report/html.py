@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -34,12 +33,13 @@ FACTS = {
 """Manifest section -> heading of its folded table."""
 
 
-def render_html(model: ReportModel, target: Path) -> str:
-    """The page; writes the charts as files to `charts/` beside `target` as well."""
+def render_html(model: ReportModel, charts: Path | None) -> str:
+    """The page; writes the charts as files as well, if a folder for them is given."""
     views = []
     for trial in model.trials:
-        write_charts(trial, target.parent / "charts")
-        views.append(_trial(trial, model, target))
+        if charts:
+            write_charts(trial, charts)
+        views.append(_trial(trial, model))
     scripts = [_script(_bundle()), _script((TEMPLATES / "report.js").read_text(encoding="utf-8"))]
     template = _environment().get_template("report.html.j2")
     return template.render(
@@ -100,7 +100,7 @@ def _data(value: Any) -> Markup:
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))  # noqa: S704
 
 
-def _trial(trial: TrialReport, model: ReportModel, target: Path) -> dict[str, Any]:
+def _trial(trial: TrialReport, model: ReportModel) -> dict[str, Any]:
     """Everything the template shows of a trial, ready as words."""
     charts = charts_of(trial)
     measured = trial.measured.phase.name if trial.measured else ""
@@ -127,7 +127,7 @@ def _trial(trial: TrialReport, model: ReportModel, target: Path) -> dict[str, An
         "facts": _facts(trial),
         "files": logs.files(trial),
         "tails": logs.tails(trial),
-        "folder": Path(os.path.relpath(trial.path, target.parent)).as_posix(),
+        "folder": trial.path.relative_to(model.path).as_posix(),
     }
 
 

@@ -21,8 +21,8 @@ def escape(value: str) -> str:
     return SPECIAL.sub(r"\\\1", clean(value)).replace("\n", " ").replace("&", "&amp;")
 
 
-def render_markdown(model: ReportModel, target: Path) -> str:
-    """The report as Markdown; writes `charts/` beside `target`."""
+def render_markdown(model: ReportModel, charts: Path | None) -> str:
+    """The report as Markdown; writes its charts into `charts`, if that is given."""
     from steelyard.report.render import write_charts
 
     lines = [f"# {escape(model.name)}", "", escape(subject(model)), ""]
@@ -33,7 +33,7 @@ def render_markdown(model: ReportModel, target: Path) -> str:
     lines += _warnings(model.warnings)
     lines += _table(tables.trials(model))
     for trial in model.trials:
-        lines += _trial(trial, write_charts(trial, target.parent / "charts"))
+        lines += _trial(trial, write_charts(trial, charts) if charts else {})
     lines += [
         "## How to repeat",
         "",

@@ -138,10 +138,10 @@ def node_settings(
 ) -> dict[str, Any]:
     """The whole cassandra.yaml of one node.
 
-    Where nodes come one after another each is a seed, besides the first: there is no data to stream in a new ring, and
-    a seed allocates its tokens but does not wait twice 30 s to bootstrap.
+    Each node is a seed, besides the first. There is no data to stream in a new ring, and a seed neither waits twice 30 s
+    to bootstrap nor gives up ("Unable to gossip with any peers") when it is up before the first on a busy machine.
     """
-    seeds = first if at_once(shared) or node.address == first else f"{first},{node.address}"
+    seeds = first if node.address == first else f"{first},{node.address}"
     folder = node.folder
     own: dict[str, Any] = {
         "cluster_name": cluster,

@@ -79,7 +79,7 @@ def deviations(
     several = "several nodes share one machine"
     found = [
         Deviation("addresses, directories, cluster_name", "one of each per node", "localhost, one node", several),
-        Deviation("seeds", "the first node" if at_once(shared) else "the first node and itself", "127.0.0.1:7000",
+        Deviation("seeds", "the first node and itself", "127.0.0.1:7000",
                   "a new ring: there is nothing to stream"),
         Deviation("-XX:ActiveProcessorCount", launch.cores, None, "pools have one size, whatever the CPU quota of the day"),
         *profile.jvm_deviations(system.profile, line.name, launch.heap_mib, launch.java.major),

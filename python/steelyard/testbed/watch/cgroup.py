@@ -19,6 +19,15 @@ Read = Callable[[str], str]
 """Reads a file's text; raises OSError."""
 
 
+def cpu_v1(usage: str, user: str, system: str) -> Values:
+    """CPU of `cpuacct.usage`, `cpuacct.usage_user` and `cpuacct.usage_sys`, nanoseconds each."""
+    return {
+        "cpu_seconds_total": int(usage) / 1e9,
+        "cpu_user_seconds_total": int(user) / 1e9,
+        "cpu_system_seconds_total": int(system) / 1e9,
+    }
+
+
 def cpu_v2(text: str) -> Values:
     """CPU of a `cpu.stat` of version 2; throttling is in it only where the cpu controller is on."""
     values = parse_pairs(text)
@@ -62,12 +71,20 @@ def memory_v2(stat: str, current: str) -> Values:
 
 
 def operations_v1(text: str) -> Values:
-    """Operations of `blkio.throttle.io_serviced`: lines `MAJOR:MINOR Read N`, summed over devices."""
+    """Operations of `blkio.throttle.io_serviced`: lines `MAJOR:MINOR Read N`, summed over devices.
+
+    Raises:
+        ValueError: there is no device in it; the kernel counts only once a limit has been set for the group.
+    """
     sums = {"Read": 0, "Write": 0}
+    counting = False
     for line in text.splitlines():
         words = line.split()
         if len(words) == 3 and words[1] in sums:
             sums[words[1]] += int(words[2])
+            counting = True
+    if not counting:
+        raise ValueError("the kernel counts operations only where an I/O limit has been set for the group")
     return {"disk_reads_total": sums["Read"], "disk_writes_total": sums["Write"]}
 
 
@@ -123,12 +140,3 @@ def read_group(folders: Mapping[str, Path], read: Read, fail: Callable[[str, Exc
     for kind in ("cpu", "io", "memory"):
         take(f"{kind} pressure", "unified", partial(pressure, kind), f"{kind}.pressure")
     return values
-
-
-def cpu_v1(usage: str, user: str, system: str) -> Values:
-    """CPU of `cpuacct.usage`, `cpuacct.usage_user` and `cpuacct.usage_sys`, nanoseconds each."""
-    return {
-        "cpu_seconds_total": int(usage) / 1e9,
-        "cpu_user_seconds_total": int(user) / 1e9,
-        "cpu_system_seconds_total": int(system) / 1e9,
-    }

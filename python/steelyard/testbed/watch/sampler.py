@@ -50,6 +50,7 @@ class Sampler:
         self._links = [self._link(target) for target in targets if target.agent is not None]
         self._thread = threading.Thread(target=self._run, name="steelyard-watch", daemon=True)
         self._stopping = False
+        self._spool_failure: str | None = None
         self._wake, self._waker = socket.socketpair()
         self._spooled_ns = self._started_ns = time.monotonic_ns()
         self._cpu_s = self._seconds = 0.0
@@ -93,7 +94,9 @@ class Sampler:
     @property
     def missing(self) -> dict[str, str]:
         """`SOURCE.WHAT` -> why it could not be had, or not at every sample."""
-        missing = dict(self._sources.missing)
+        missing = self._sources.missing
+        if self._spool_failure is not None:
+            missing["lab.spool"] = self._spool_failure
         for link in self._links:
             if gaps := link.asked - link.answered:
                 share = f"no answer to {gaps} of {link.asked} samples" if link.answered else "never answered"
@@ -141,7 +144,7 @@ class Sampler:
         try:
             self._table.flush()
         except OSError as error:
-            self._sources.missing.setdefault("lab.spool", str(error))
+            self._spool_failure = str(error)
 
     def _account(self) -> None:
         with suppress(OSError):

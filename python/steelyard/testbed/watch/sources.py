@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from steelyard.testbed.base import WatchTarget
 from steelyard.testbed.watch.cgroup import Values, read_group
@@ -14,6 +15,14 @@ NO_OPERATIONS = "the kernel counts disk operations for control groups only, and 
 NO_NETWORK = "no network namespace of its own"
 NO_GROUP = "no control group"
 NO_PRESSURE = "no control group of version 2"
+
+
+@dataclass
+class Failures:
+    """How often something could not be read, and why at last."""
+
+    count: int = 0
+    reason: str = ""
 
 
 class Sources:
@@ -28,7 +37,9 @@ class Sources:
     def __init__(
         self, targets: Sequence[WatchTarget], engines: Callable[[], Mapping[str, int]], lab_pid: int
     ) -> None:
-        self.missing: dict[str, str] = {}
+        self._never: dict[str, str] = {}
+        self._failures: dict[str, Failures] = {}
+        self._samples = 0
         self._targets = targets
         self._engines = engines
         self._lab_pid = lab_pid
@@ -39,10 +50,11 @@ class Sources:
         self._lab = Processes(self._files, disk=False)
         for target in targets:
             self._note_missing(target)
-        self.missing["lab.disk"] = "not asked for: the results it writes are not part of what is measured"
+        self._never["lab.disk"] = "not asked for: the results it writes are not part of what is measured"
 
     def read(self) -> dict[str, Values]:
         """One sample: source -> metric -> value."""
+        self._samples += 1
         pids = {target.name: self._pids(target) for target in self._targets}
         engines = self._engines_now()
         found = {"machine": read_machine(self._disks, self._files.read, self._failure("machine"))}
@@ -51,11 +63,20 @@ class Sources:
         for name, pid in engines.items():
             if name not in self._engine_processes:
                 self._engine_processes[name] = Processes(self._files)
-                self.missing[f"{name}.disk operations"] = NO_OPERATIONS
+                self._never[f"{name}.disk operations"] = NO_OPERATIONS
             found[name] = self._engine_processes[name].sample([pid])
         others = {pid for some in pids.values() for pid in some} | set(engines.values())
         found["lab"] = self._lab.sample(family(self._lab_pid, others), disown=others)
         return found
+
+    @property
+    def missing(self) -> dict[str, str]:
+        """`SOURCE.WHAT` -> why it cannot be had, or could not at every sample."""
+        failed = {
+            what: f"{failures.reason} (at {failures.count} of {self._samples} samples)"
+            for what, failures in list(self._failures.items())
+        }
+        return failed | self._never
 
     def close(self) -> None:
         """Close every kernel file."""
@@ -76,7 +97,9 @@ class Sources:
 
     def _failure(self, source: str) -> Callable[[str, Exception], None]:
         def fail(what: str, error: Exception) -> None:
-            self.missing.setdefault(f"{source}.{what}", f"{type(error).__name__}: {error}")
+            failures = self._failures.setdefault(f"{source}.{what}", Failures())
+            failures.count += 1
+            failures.reason = str(error) or type(error).__name__
 
         return fail
 
@@ -104,4 +127,4 @@ class Sources:
             ("server_*", target.agent is not None, "no agent loaded"),
         ):
             if not there:
-                self.missing[f"{target.name}.{what}"] = why
+                self._never[f"{target.name}.{what}"] = why

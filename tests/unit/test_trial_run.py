@@ -1,0 +1,257 @@
+"""A trial from up to down, with everything that can go wrong on the way, on the fake engine."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from engine_fixtures import FakeEngine, Heard
+
+from steelyard.engine.path import find_engine
+from steelyard.errors import InfrastructureError, Interrupted
+from steelyard.interrupt import Interrupts
+from steelyard.results.read import open_run
+from steelyard.spec.load import Load
+from steelyard.spec.study import Study
+from steelyard.spec.system import NullSystem
+from steelyard.spec.trials import trials
+from steelyard.spec.workload import CORE
+from steelyard.testbed.base import Say, Settled, WatchTarget
+from steelyard.testbed.null import NullTestbed
+from steelyard.trial import TrialRun
+
+
+class Bed(NullTestbed):
+    """Counts its ups and downs; each step can be told to fail."""
+
+    def __init__(self, **steps: Callable[[], Any]) -> None:
+        self.steps = steps
+        self.calls: list[str] = []
+
+    def _step(self, name: str, otherwise: Any = None) -> Any:
+        self.calls.append(name)
+        return self.steps[name]() if name in self.steps else otherwise
+
+    def up(self, _say: Say) -> None:
+        self._step("up")
+
+    def down(self, _say: Say) -> None:
+        self._step("down")
+
+    def settle(self, _limit_s: float, _say: Say) -> Settled:
+        return self._step("settle", Settled(True, 0.0))  # type: ignore[no-any-return]
+
+    def dead(self) -> Sequence[tuple[str, str]]:
+        return self.steps["dead"]() if "dead" in self.steps else []  # type: ignore[no-any-return]
+
+    def targets(self) -> Sequence[WatchTarget]:
+        return [WatchTarget(name, lambda: []) for name in ("node1", "node2") if "dead" in self.steps]
+
+    def collect(self, _into: Path) -> None:
+        self._step("collect")
+
+
+def fail(error: Exception) -> Callable[[], None]:
+    def step() -> None:
+        raise error
+
+    return step
+
+
+def trial_run(folder: Path, bed: Bed, interrupts: Interrupts | None = None, **load: Any) -> TrialRun:
+    study = Study(name="x", system=NullSystem(), workload=CORE["a"], load=Load(**load))
+    path = folder / "001.partial"
+    path.mkdir()
+    return TrialRun(
+        trial=trials(study)[0], folder=path, testbed=bed, engine=find_engine(), show=Heard(),
+        interrupts=interrupts or Interrupts(), since_ns=1,
+    )  # fmt: skip
+
+
+def events(run: TrialRun) -> list[str]:
+    return [entry["event"] for entry in run.manifest.timeline]
+
+
+def engine_left() -> bool:
+    return any("fake_engine" in " ".join(p.cmdline()) for p in psutil.Process().children(recursive=True))
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_the_way_of_a_trial(tmp_path: Path) -> None:
+    bed = Bed()
+    run = trial_run(tmp_path, bed, warmup_s=0.1, duration_s=0.1)
+    run.run()
+    assert run.error is None
+    assert bed.calls == ["up", "settle", "collect", "down"]
+    assert events(run) == ["command", "up", "engines", "load", "settle", "warmup", "run", "down"]
+    manifest = json.loads((run.folder / "manifest.json").read_text())
+    assert (manifest["status"], manifest["reason"], manifest["format"]) == ("done", None, 1)
+    assert [p["name"] for p in manifest["phases"]] == ["load", "warmup", "run"]
+    assert manifest["phases"][2]["summary"]["first"] == 10  # where the warm-up had ended
+    assert {"command_to_first_operation", "up", "load", "settle", "run", "down"} <= manifest["timing"].keys()
+    assert manifest["clock"]["start"]["monotonic_ns"] < manifest["clock"]["end"]["monotonic_ns"]
+    assert manifest["engine"]["ready"] == {"kind": "fake"}
+    assert {p.name for p in run.folder.iterdir()} == {
+        "engine",
+        "manifest.json",
+        "intervals.parquet",
+        "system.parquet",
+    }
+    [trial] = open_run(run.folder).trials
+    assert set(trial.intervals()["phase"]) == {"load", "warmup", "run"}
+    assert trial.system().height > 0
+    assert not engine_left()
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_several_engines_are_merged(tmp_path: Path) -> None:
+    run = trial_run(tmp_path, Bed(), engines=3, duration_s=0.1)
+    run.run()
+    assert run.manifest.status == "done"
+    assert run.manifest.phases[1]["summary"] == {"engines": 3}
+    assert sorted(p.name for p in (run.folder / "engines").iterdir()) == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("step", "calls"),
+    [
+        ("up", ["up", "collect", "down"]),
+        ("settle", ["up", "settle", "collect", "down"]),
+        ("down", ["up", "settle", "collect", "down"]),
+    ],
+)
+@pytest.mark.usefixtures("fake_engine")
+def test_a_step_of_the_testbed_fails(tmp_path: Path, step: str, calls: list[str]) -> None:
+    bed = Bed(**{step: fail(InfrastructureError("no luck"))})
+    run = trial_run(tmp_path, bed, duration_s=0.1)
+    run.run()
+    assert (run.manifest.status, run.manifest.reason) == ("failed", "no luck")
+    assert bed.calls == calls
+    assert run.written
+    assert not engine_left()
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_logs_that_cannot_be_collected_spoil_no_measurement(tmp_path: Path) -> None:
+    run = trial_run(tmp_path, Bed(collect=fail(InfrastructureError("no luck"))), duration_s=0.1)
+    run.run()
+    assert run.manifest.status == "done"
+    assert {"kind": "servers", "text": "no luck"} in run.manifest.warnings
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_a_fault_of_our_own_takes_everything_down_too(tmp_path: Path) -> None:
+    bed = Bed(settle=fail(ZeroDivisionError()))
+    run = trial_run(tmp_path, bed)
+    with pytest.raises(ZeroDivisionError):
+        run.run()
+    assert bed.calls[-1] == "down"
+    assert "a fault in Steelyard" in str(run.manifest.reason)
+    assert not engine_left()
+
+
+@pytest.mark.parametrize(
+    ("mode", "exit_code", "reason"),
+    [
+        ("plan-refused", 2, "records must be above 0"),
+        ("unreachable", 3, "connection refused"),
+        ("silent-death", 3, "status 101"),
+        ("die-in-load", 3, "SIGKILL"),
+        ("die-in-run", 3, "SIGKILL"),
+        ("garbage-in-run", 3, "no event"),
+        ("refuse", 3, "not today"),
+        ("disk-full-in-run", 3, "cannot write"),
+        ("all-fail-in-load", 3, "none of 100000 records could be stored"),
+    ],
+)
+def test_an_engine_that_fails(
+    fake_engine: FakeEngine, tmp_path: Path, mode: str, exit_code: int, reason: str
+) -> None:
+    fake_engine.mode(mode)
+    bed = Bed()
+    run = trial_run(tmp_path, bed, duration_s=0.1)
+    run.run()
+    assert run.manifest.status == "failed"
+    assert reason in str(run.manifest.reason)
+    assert run.error is not None
+    assert run.error.exit_code == exit_code
+    assert bed.calls[-1] == "down"
+    assert (run.folder / "manifest.json").is_file()
+    assert not engine_left()
+
+
+def test_what_was_measured_before_the_engine_died_is_kept(fake_engine: FakeEngine, tmp_path: Path) -> None:
+    fake_engine.mode("die-in-run")
+    run = trial_run(tmp_path, Bed())
+    run.run()
+    assert [p["name"] for p in run.manifest.phases] == ["load"]
+    assert set(open_run(run.folder).trials[0].intervals()["phase"]) == {"load"}
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_a_server_that_dies_is_noted_and_the_run_goes_on(tmp_path: Path) -> None:
+    run = trial_run(tmp_path, Bed(dead=lambda: [("node2", "killed by SIGKILL")]), duration_s=0.1)
+    run.run()
+    assert run.manifest.status == "done"
+    assert events(run).count("server died") == 1
+    assert {"kind": "server died", "text": "node2: killed by SIGKILL"} in run.manifest.warnings
+
+
+def test_when_nothing_answers_any_more_an_endless_phase_is_stopped(
+    fake_engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("steelyard.drive.ALL_DEAD_LIMIT_S", 0.2)
+    monkeypatch.setattr("steelyard.drive.LOOK_EVERY_S", 0.0)
+    fake_engine.mode("numb-in-run")
+    bed = Bed(dead=lambda: [("node1", "killed by SIGKILL"), ("node2", "exit status 3")])
+    run = trial_run(tmp_path, bed)
+    run.run()
+    assert run.manifest.status == "failed"
+    assert "nothing was answered for" in str(run.manifest.reason)
+    assert "node2: exit status 3" in str(run.manifest.reason)
+    assert [p["reason"] for p in run.manifest.phases if p["name"] == "run"] == ["stop"]
+
+
+def test_an_engine_that_does_not_stop(
+    fake_engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("steelyard.drive.STOP_GRACE_S", 0.2)
+    fake_engine.mode("deaf-in-run")
+    interrupts = Interrupts()
+    bed = Bed(settle=lambda: _interrupt(interrupts))
+    run = trial_run(tmp_path, bed, interrupts, timeout_ms=100, duration_s=60)
+    run.run()
+    assert run.manifest.status == "failed"
+    assert "has not stopped within" in str(run.manifest.reason)
+    assert not engine_left()
+
+
+def _interrupt(interrupts: Interrupts) -> Settled:
+    interrupts.count += 1
+    return Settled(True, 0.0)
+
+
+def test_asked_to_stop_while_running(fake_engine: FakeEngine, tmp_path: Path) -> None:
+    fake_engine.mode("hang-in-run")
+    interrupts = Interrupts()
+    run = trial_run(tmp_path, Bed(settle=lambda: _interrupt(interrupts)), interrupts)
+    run.run()
+    assert run.manifest.status == "interrupted"
+    assert isinstance(run.error, Interrupted)
+    assert [p["reason"] for p in run.manifest.phases] == ["operations", "stop"]
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_a_result_folder_that_is_gone(tmp_path: Path) -> None:
+    bed = Bed()
+    run = trial_run(tmp_path, bed, duration_s=0.1)
+    bed.steps["collect"] = lambda: shutil.rmtree(run.folder)
+    run.run()
+    assert run.manifest.status == "failed"
+    assert not run.written
+    assert bed.calls[-1] == "down"

@@ -1,0 +1,236 @@
+"""The sampler, its links to agents, and its table; the agents are small sockets of this file."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steelyard.errors import InfrastructureError
+from steelyard.testbed.base import WatchTarget
+from steelyard.testbed.watch import AgentClient, Sampler, ask, host_facts, read_spool
+from steelyard.testbed.watch.sampler import next_due
+from steelyard.testbed.watch.table import Table
+
+METRICS = {"server_heap_used_bytes": 5.0, "server_sstables": 2}
+Answer = Callable[[str], str | None]
+
+
+@contextmanager
+def agent(answer: Answer) -> Iterator[tuple[str, int]]:
+    """A server of lines; `answer` returns the reply, or None to close the connection."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve(connection: socket.socket) -> None:
+            with connection, connection.makefile() as lines:
+                for line in lines:
+                    if (reply := answer(line.strip())) is None:
+                        return
+                    connection.sendall(reply.encode())
+
+        def accept() -> None:
+            while True:
+                try:
+                    connection, _ = server.accept()
+                except OSError:
+                    return
+                threading.Thread(target=serve, args=(connection,), daemon=True).start()
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield server.getsockname()
+        server.shutdown(socket.SHUT_RDWR)
+
+
+def good(_command: str) -> str:
+    return json.dumps({"ok": True, "metrics": METRICS}) + "\n"
+
+
+def node(name: str, address: tuple[str, int] | None = None) -> WatchTarget:
+    return WatchTarget(name, lambda: [os.getpid()], agent=address)
+
+
+def sample(targets: list[WatchTarget], seconds: float = 0.5, spool: Path | None = None) -> Sampler:
+    sampler = Sampler(targets, lambda: {"engine": os.getppid()}, os.getpid(), 0.05, spool=spool)
+    sampler.start()
+    time.sleep(seconds)
+    sampler.stop()
+    return sampler
+
+
+def test_every_source_is_sampled() -> None:
+    with agent(good) as address:
+        sampler = sample([node("node1", address), node("node2")])
+    frame = sampler.frame()
+    assert dict(frame.schema) == {
+        "t_ns": pl.Int64,
+        "source": pl.String,
+        "metric": pl.String,
+        "value": pl.Float64,
+    }
+    assert set(frame["source"]) == {"machine", "engine", "lab", "node1", "node2"}
+    ticks = frame.filter(source="machine", metric="cpu_seconds_total").height
+    assert 8 <= ticks <= 13
+    assert frame.filter(source="node1", metric="server_sstables").height >= ticks - 2
+    assert sampler.latest("node1", "server_heap_used_bytes") == 5.0
+    assert sampler.latest("node1", "nothing") is None
+    assert 0 < sampler.cost()["cpu_seconds"] < sampler.cost()["seconds"]
+    assert sampler.missing["node2.server_*"] == "no agent loaded"
+    assert "control group" in sampler.missing["node1.disk operations"]
+
+
+def test_a_server_that_does_not_answer_holds_up_nobody() -> None:
+    released = threading.Event()
+
+    def frozen(_command: str) -> str:
+        released.wait(10)
+        return good("")
+
+    with agent(good) as one, agent(frozen) as two:
+        sampler = sample([node("quick", one), node("frozen", two)], 0.9)
+        released.set()
+    frame = sampler.frame()
+    times = frame.filter(source="frozen", metric="cpu_seconds_total")["t_ns"].diff().drop_nulls()
+    assert times.max() < 0.3e9  # type: ignore[operator]
+    assert frame.filter(source="quick", metric="server_sstables").height >= 14
+    assert frame.filter(source="frozen", metric="server_sstables").height == 0
+    assert "never answered: no answer for" in sampler.missing["frozen.server_*"]
+
+
+def test_after_a_freeze_the_late_answer_is_dropped_and_the_next_are_taken() -> None:
+    asked: list[float] = []
+
+    def slow_once(_command: str) -> str:
+        asked.append(time.monotonic())
+        if len(asked) == 1:
+            time.sleep(0.7)
+        return good("")
+
+    with agent(slow_once) as address:
+        sampler = sample([node("node1", address)], 1.1)
+    answers = sampler.frame().filter(source="node1", metric="server_sstables")
+    assert answers.height == len(asked) - 1 >= 5
+    assert answers["t_ns"].min() > (asked[0] + 0.69) * 1e9  # type: ignore[operator]
+    assert "of" in sampler.missing["node1.server_*"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (lambda _command: None, "closed the connection"),
+        (lambda _command: "no json\n", "Expecting value"),
+        (lambda _command: '{"ok":false,"error":"not now"}\n', "not now"),
+    ],
+)
+def test_a_broken_agent_is_noted(answer: Answer, why: str) -> None:
+    with agent(answer) as address:
+        sampler = sample([node("node1", address)], 0.3)
+    assert why in sampler.missing["node1.server_*"]
+    assert sampler.frame().filter(source="node1", metric="cpu_seconds_total").height > 3
+
+
+def test_an_agent_that_comes_later_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = free.getsockname()
+    monkeypatch.setattr("steelyard.testbed.watch.link.LONGEST_PAUSE_S", 0.1)
+    sampler = Sampler([node("node1", address)], dict, os.getpid(), 0.05)
+    sampler.start()
+    time.sleep(0.3)
+    assert "refused" in sampler.missing["node1.server_*"]
+    with socket.create_server(address) as server:
+        server.settimeout(5)
+        connection, _ = server.accept()
+        with connection:
+            assert connection.recv(100) == b"metrics\n"
+    sampler.stop()
+
+
+def test_a_testbed_that_fails_does_not_stop_the_sampling() -> None:
+    def gone() -> list[int]:
+        raise RuntimeError("being taken down")
+
+    sampler = sample([WatchTarget("node1", gone)], 0.2)
+    assert sampler.frame().filter(source="machine", metric="cpu_seconds_total").height > 2
+    assert "being taken down (at" in sampler.missing["node1.processes"]
+
+
+def test_stopping_twice_or_without_a_start_is_fine() -> None:
+    sampler = Sampler([], dict, os.getpid())
+    sampler.stop()
+    sampler.stop()
+    assert sampler.frame().height == 0
+
+
+def test_the_spool_survives_a_crash_and_goes_with_the_parquet_file(tmp_path: Path) -> None:
+    spool = tmp_path / "system.ndjson"
+    sampler = sample([node("node1")], 0.2, spool)
+    assert read_spool(spool).equals(sampler.frame())
+    with spool.open("a") as out:
+        out.write('{"t_ns": 1, "sou')
+    assert read_spool(spool).equals(sampler.frame())
+    sampler.write(tmp_path / "system.parquet")
+    assert pl.read_parquet(tmp_path / "system.parquet").equals(sampler.frame())
+    assert list(tmp_path.iterdir()) == [tmp_path / "system.parquet"]
+
+
+def test_a_spool_that_cannot_be_written_is_noted(tmp_path: Path) -> None:
+    sampler = sample([], 0.1, tmp_path / "nowhere" / "spool")
+    assert "nowhere" in sampler.missing["lab.spool"]
+    assert sampler.frame().height > 0
+
+
+def test_the_table_keeps_order_and_values() -> None:
+    table = Table()
+    table.add(1, "a", {"x": 1.5, "y": 2})
+    table.add(2, "b", {"x": 3})
+    table.add(3, "b", {})
+    assert table.frame().rows() == [(1, "a", "x", 1.5), (1, "a", "y", 2.0), (2, "b", "x", 3.0)]
+
+
+@given(st.integers(0, 10**15), st.integers(1, 10**10), st.integers(-(10**9), 10**12))
+def test_a_late_tick_skips_and_stays_on_the_schedule(due: int, period: int, late: int) -> None:
+    following = next_due(due, period, due + late)
+    assert following > due
+    assert following >= due + late
+    assert (following - due) % period == 0
+    assert following - max(due, due + late) <= period
+
+
+def test_asking_an_agent() -> None:
+    with agent(lambda command: json.dumps({"ok": True, "value": command}) + "\n") as address:
+        assert ask(address, "read a b") == {"value": "read a b"}
+        with AgentClient(address) as client:
+            assert [client.ask(word)["value"] for word in ("x", "y")] == ["x", "y"]
+            with pytest.raises(InfrastructureError, match="one line"):
+                client.ask("a\nb")
+            assert client.ask("z")["value"] == "z"  # connected again
+
+
+def test_asking_says_what_went_wrong() -> None:
+    with agent(lambda _command: '{"ok":false,"error":"no such keyspace"}\n') as address:
+        with pytest.raises(InfrastructureError, match=r"refused `operation flush k`: no such keyspace"):
+            ask(address, "operation flush k")
+    with pytest.raises(InfrastructureError, match="did not answer"):
+        ask(address, "ping", timeout_s=1)
+    with agent(lambda _command: "") as address, pytest.raises(InfrastructureError, match="timed out"):
+        ask(address, "ping", timeout_s=0.1)
+    with pytest.raises(InfrastructureError, match="in namespace no-such-namespace"):
+        ask(address, "ping", namespace="no-such-namespace")
+
+
+def test_host_facts_are_json_and_say_what_is_missing(tmp_path: Path) -> None:
+    facts = json.loads(json.dumps(host_facts([tmp_path / "not" / "yet"])))
+    assert facts["cores"] >= facts["cores_usable"] >= 1
+    assert facts["kernel"]
+    assert facts["file_systems"][str(tmp_path / "not" / "yet")]["free_bytes"] > 0
+    for name in ("governor", "swappiness", "clock_source", "huge_pages", "java"):
+        assert (name in facts) != (name in facts["missing"])
