@@ -15,8 +15,8 @@ from steelyard.report import write_report
 pytestmark = pytest.mark.browser
 CHROMIUM = Path("/usr/bin/chromium")
 DATA = Path(__file__).parents[1] / "data"
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]  # fmt: skip
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-component-update",
+         "--disable-background-networking", "--disable-sync"]  # fmt: skip
 HOSTILE = "</pre></script><script>window.attacked = 1; alert(1)</script><img src=x onerror='attacked = 1'>"
 
 

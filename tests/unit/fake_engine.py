@@ -63,8 +63,8 @@ def phase(plan: dict, command: dict[str, object], orders: queue.Queue[dict[str, 
     with (Path(plan["out"]) / f"{name}.series.ndjson").open("w") as series:
         while True:
             row = {"second": second, "t_ns": start + second * 10**9, "due": 10, "started": 10, "done": 10,
-                   "ok": ok, "failed": {} if ok else {"timeout": 10}, "in_flight": 3, "backlog": 0, "cpu_ns": 1,
-                   "ops": {"READ": OP, "TOTAL": OP}}  # fmt: skip
+                   "ok": ok, "failed": {} if ok else {"timeout": 10}, "in_flight": 3, "backlog": 0,
+                   "cpu_ns": 1, "ops": {"READ": OP, "TOTAL": OP}}  # fmt: skip
             series.write(json.dumps(row) + "\n")
             series.flush()
             emit(
@@ -104,8 +104,9 @@ def phase(plan: dict, command: dict[str, object], orders: queue.Queue[dict[str, 
                 break
     stored = plan["workload"]["records"] if name == "load" else 10 * second
     summary = {"phase": name, "kind": words["kind"], "start_ns": start, "end_ns": time.monotonic_ns(),
-               "seconds": 1.0, "first": first, "next": first + 10, "operations": stored, "ok": stored if ok else 0,
-               "failed": {} if ok else {"timeout": stored}, "ops": {"TOTAL": OP}}  # fmt: skip
+               "seconds": 1.0, "first": first, "next": first + 10, "operations": stored,
+               "ok": stored if ok else 0, "failed": {} if ok else {"timeout": stored},
+               "ops": {"TOTAL": OP}}  # fmt: skip
     emit(
         "phase_end",
         phase=name,

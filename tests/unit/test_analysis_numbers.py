@@ -140,6 +140,7 @@ def test_total_comes_from_its_histogram() -> None:
         histogram.record_value(value * 1000)
     phase = phase_from_summary(facts(), {"TOTAL.response": histogram})
     assert phase.total.response.p50_ns == pytest.approx(500_000, rel=0.002)
+    assert phase.total.response.mean_ns == pytest.approx(histogram.get_mean_value(), rel=1e-12)
     assert phase.total.failed == 10
     assert phase.ok_per_s == 99
     assert phase.closed

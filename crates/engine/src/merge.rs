@@ -198,7 +198,9 @@ fn summary(summaries: &[Value], mut ops: Value, seconds: f64, end: u64) -> Value
         merged["next"] = json!(merged["next"].as_u64().max(other["next"].as_u64()));
     }
     for (name, op) in ops.as_object_mut().into_iter().flatten() {
-        for field in ["count", "ok", "not_yet", "failures", "rows", "bytes"] {
+        for field in [
+            "count", "ok", "not_yet", "absent", "failures", "rows", "bytes",
+        ] {
             for engine in summaries {
                 add(&mut op[field], &engine["ops"][name][field]);
             }

@@ -341,6 +341,7 @@ fn with_counts(ops: Value, kinds: &[crate::core::KindCounts; Kind::ALL.len()]) -
         entry["count"] = json!(counts.count);
         entry["ok"] = json!(counts.outcomes[Outcome::Ok as usize]);
         entry["not_yet"] = json!(counts.not_yet);
+        entry["absent"] = json!(counts.absent);
         entry["failures"] = failures(&counts.outcomes);
         entry["rows"] = json!(counts.rows);
         entry["bytes"] = json!(counts.bytes);

@@ -51,11 +51,21 @@ def from_histogram(histogram: HdrHistogram | None) -> Distribution:
     at = histogram.get_percentile_to_value_dict(list(QUANTILES.values()))
     return Distribution(
         count=int(histogram.get_total_count()),
-        mean_ns=float(histogram.get_mean_value()),
+        mean_ns=mean(histogram),
         min_ns=float(histogram.get_min_value()),
         max_ns=float(histogram.get_max_value()),
         **{f"{name}_ns": float(at[percentile]) for name, percentile in QUANTILES.items()},
     )
+
+
+def mean(histogram: HdrHistogram) -> float:
+    """The mean by the middle of each bucket that holds something; the library's own walks all empty ones, slowly."""
+    counts = np.ctypeslib.as_array(histogram.counts)
+    held = np.flatnonzero(counts)
+    values = [histogram.get_value_from_index(int(index)) for index in held]
+    lows = np.array([histogram.get_lowest_equivalent_value(v) for v in values], dtype=np.float64)
+    highs = np.array([histogram.get_highest_equivalent_value(v) for v in values], dtype=np.float64)
+    return float(np.average((lows + highs + 1) // 2, weights=counts[held]))
 
 
 def spectrum_quantiles(count: int) -> NDArray[np.float64]:

@@ -21,8 +21,8 @@ LEAST_INTERVALS = 60
 LEAST_REST = 5
 """Batches that stay in any case: the standard error of fewer is mostly chance."""
 LATE_GAIN = 0.5
-"""A cut in the last half counts only if it halves the variance of the mean: a few batches lie close together by chance.
-On level noise of 60 to 300 seconds plain MSER-5 found no steady state in 3 to 23 % of the series, this in 0 to 5 %."""
+"""A cut in the last half counts only if it halves the variance of the mean: few batches lie close by chance.
+On level noise of 60 to 300 s plain MSER-5 found no steady state in 3 to 23 % of the series, this in 0 to 5 %."""
 DRIFT = 0.05
 """A change of 5 % from the start to the end of the steady part is as large as effects one measures."""
 DRIFT_P = 0.01
@@ -61,7 +61,7 @@ def batch_means(series: Floats) -> Floats:
 
 
 def mser5(series: Floats) -> int | None:
-    """Intervals to drop at the start, a multiple of five; None when the best cut clearly lies in the last half."""
+    """Intervals to drop at the start, a multiple of five; None when the best cut lies in the last half."""
     means = batch_means(series)
     cuts = range(max(means.size - LEAST_REST, 0) + 1)
     errors = np.array([means[cut:].var() / (means.size - cut) for cut in cuts])

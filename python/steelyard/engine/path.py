@@ -39,7 +39,7 @@ def find_engine() -> Engine:
     said = handshake(path)
     if said.get("plan_format") != PLAN_FORMAT:
         raise EngineError(
-            f"the engine at {path} speaks plan format {said.get('plan_format')}, this Steelyard {PLAN_FORMAT}",
+            f"{path} speaks plan format {said.get('plan_format')}, this Steelyard {PLAN_FORMAT}",
             hint="run `make build`, or install both from one release",
         )
     root = checkout()

@@ -27,7 +27,7 @@ def find_workload(word: str, origin: str, folder: Path | None = None) -> Fragmen
         InputError: neither a known name nor a readable file, or a file with a mistake in it.
     """
     if core := CORE.get(word.lower()):
-        return {"workload": core.model_dump(mode="json", exclude_none=True)}, {("workload",): origin}
+        return {"workload": core.model_dump(mode="json", exclude_none=True)}, {}
     path = (folder or Path()) / word
     if not path.is_file():
         known = ", ".join(CORE)

@@ -139,6 +139,13 @@ def load(name: str) -> Record:
     return Record(**raw)
 
 
+def take_down(record: Record) -> None:
+    """End a recorded cluster, whoever made it, and remove all it stored."""
+    with locked():
+        record.release()
+    shutil.rmtree(record.root, ignore_errors=True)
+
+
 def end_leftovers(say: Say) -> list[str]:
     """End every cluster whose owner is gone; returns their names. Nothing is ever found by a program's name."""
     with locked():
