@@ -55,9 +55,7 @@ def measure(targets: list[WatchTarget], seconds: float, *, watched: bool) -> Rou
     agents = agents_cpu_s(targets) - agents
     if watched:
         unanswered = {what: why for what, why in sampler.missing.items() if what.endswith("server_*")}
-        print(
-            f"  {sampler.frame().height / elapsed:.0f} values a second; without an answer: {unanswered or 'none'}"
-        )
+        print(f"  {sampler.frame().height / elapsed:.0f} values a second; unanswered: {unanswered or 'none'}")
     return Round(servers / elapsed, lab / elapsed, sampler.cost()["cpu_seconds"] / elapsed, agents / elapsed)
 
 

@@ -111,14 +111,16 @@ def test_what_a_group_lacks_is_told_and_the_rest_is_read(tmp_path: Path) -> None
 
 def test_machine_cpu() -> None:
     values = machine.cpu("cpu  100 50 30 1000 20 5 5 7 3 0\ncpu0 1 2 3\n")
-    assert values == {
-        "cpu_seconds_total": 1.9,
-        "cpu_user_seconds_total": 1.5,
-        "cpu_system_seconds_total": 0.4,
-        "cpu_iowait_seconds_total": 0.2,
-        "cpu_steal_seconds_total": 0.07,
-        "cpu_idle_seconds_total": 10.0,
-    }
+    assert values == pytest.approx(
+        {
+            "cpu_seconds_total": 1.9,
+            "cpu_user_seconds_total": 1.5,
+            "cpu_system_seconds_total": 0.4,
+            "cpu_iowait_seconds_total": 0.2,
+            "cpu_steal_seconds_total": 0.07,
+            "cpu_idle_seconds_total": 10.0,
+        }
+    )
     assert machine.cpu(text("proc_stat"))["cpu_idle_seconds_total"] > 0
     with pytest.raises(ValueError, match="a line `cpu`"):
         machine.cpu("intr 1\n")
@@ -154,7 +156,8 @@ def test_host_parsers() -> None:
 
 
 def test_the_mount_of_a_path_is_the_nearest_and_the_newest() -> None:
-    mounts = "/dev/a / ext4 rw 0 0\n/dev/b /data xfs rw 0 0\n/dev/c /data btrfs ro 0 0\n/dev/d /my\\040disk ext4 rw 0 0\n"
+    mounts = "/dev/a / ext4 rw 0 0\n/dev/b /data xfs rw 0 0\n/dev/c /data btrfs ro 0 0\n"
+    mounts += "/dev/d /my\\040disk ext4 rw 0 0\n"
     assert host.mount_of(Path("/data/x"), mounts) == ("/dev/c", "/data", "btrfs", "ro")
     assert host.mount_of(Path("/database"), mounts)[0] == "/dev/a"
     assert host.mount_of(Path("/my disk/x"), mounts)[0] == "/dev/d"

@@ -10,7 +10,12 @@ import time
 from steelyard.testbed.watch.files import OpenFiles
 from steelyard.testbed.watch.processes import Processes, family
 
-BURN = "import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass\nprint('x', flush=True)\ninput()"
+BURN = """
+import time
+while time.process_time() < 0.3: pass
+print("x", flush=True)
+input()
+"""
 
 
 def burner() -> subprocess.Popen[bytes]:
@@ -29,7 +34,7 @@ def test_counters_keep_what_an_ended_process_had_used() -> None:
     processes = Processes(OpenFiles())
     first = burner()
     before = processes.sample([first.pid])
-    assert before["cpu_seconds_total"] >= 0.3
+    assert before["cpu_seconds_total"] >= 0.28  # the kernel cuts to ticks
     assert before["memory_bytes"] > 1e6
     assert "disk_write_bytes_total" in before
     end(first)
@@ -39,7 +44,7 @@ def test_counters_keep_what_an_ended_process_had_used() -> None:
     second = burner()
     restarted = processes.sample([second.pid])
     end(second)
-    assert restarted["cpu_seconds_total"] >= after["cpu_seconds_total"] + 0.29
+    assert restarted["cpu_seconds_total"] >= after["cpu_seconds_total"] + 0.28
 
 
 def test_a_process_that_vanishes_between_two_samples_is_no_error() -> None:
@@ -47,7 +52,7 @@ def test_a_process_that_vanishes_between_two_samples_is_no_error() -> None:
     process = burner()
     processes.sample([process.pid])
     end(process)
-    assert processes.sample([process.pid])["cpu_seconds_total"] >= 0.3
+    assert processes.sample([process.pid])["cpu_seconds_total"] >= 0.28  # the kernel cuts to ticks
     assert processes.alive() == []
 
 
@@ -80,7 +85,7 @@ def test_the_family_of_a_process() -> None:
         child.wait()
 
 
-def test_open_files_forget_what_has_gone(tmp_path: object) -> None:
+def test_open_files_forget_what_has_gone() -> None:
     files = OpenFiles()
     process = burner()
     path = f"/proc/{process.pid}/stat"

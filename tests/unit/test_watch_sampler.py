@@ -216,9 +216,10 @@ def test_asking_an_agent() -> None:
 
 
 def test_asking_says_what_went_wrong() -> None:
-    with agent(lambda _command: '{"ok":false,"error":"no such keyspace"}\n') as address:
-        with pytest.raises(InfrastructureError, match=r"refused `operation flush k`: no such keyspace"):
-            ask(address, "operation flush k")
+    refusal = '{"ok":false,"error":"no such keyspace"}\n'
+    refused = pytest.raises(InfrastructureError, match=r"refused `operation flush k`: no such keyspace")
+    with agent(lambda _command: refusal) as address, refused:
+        ask(address, "operation flush k")
     with pytest.raises(InfrastructureError, match="did not answer"):
         ask(address, "ping", timeout_s=1)
     with agent(lambda _command: "") as address, pytest.raises(InfrastructureError, match="timed out"):

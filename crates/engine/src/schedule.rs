@@ -85,7 +85,7 @@ impl Schedule {
             .rev()
             .find(|s| s.position <= position)
             .unwrap_or(&self.segments[0]);
-        segment.from_ns + ((position - segment.position) / segment.per_ns) as u64
+        segment.from_ns + ((position - segment.position) / segment.per_ns).round() as u64
     }
 }
 

@@ -376,3 +376,110 @@ fn line(
         .write_histogram(h, start, length, Tag::new(tag))
         .map_err(|e| io::Error::other(format!("{e:?}")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorder::{Recorder, Sample, Shipment};
+    use std::sync::mpsc::channel;
+
+    const TIMEOUT_NS: u64 = 10 * SECOND;
+
+    /// Record samples given as (due, started, done, success) in ms, and return the rows of the series and the summary's `ops`.
+    fn tallied(closed: bool, samples: &[(u64, u64, u64, bool)]) -> (Vec<Value>, Value) {
+        let folder = tempfile::tempdir().unwrap();
+        let shape = Shape {
+            closed,
+            apart: false,
+        };
+        let mut tally = Tally::create(folder.path(), "run", shape, 0, 0.0).unwrap();
+        let (out, shipments) = channel();
+        let (_spare, spares) = channel();
+        let mut recorder = Recorder::new(0, TIMEOUT_NS, closed, false, out, spares);
+        for (due, started, done, success) in samples {
+            let outcome = if *success {
+                Outcome::Ok
+            } else {
+                Outcome::Timeout
+            };
+            let ms = 1_000_000;
+            recorder.record(&Sample {
+                kind: Kind::Read,
+                outcome,
+                success: *success,
+                part: false,
+                due: due * ms,
+                started: started * ms,
+                done: done * ms,
+            });
+        }
+        recorder.finish();
+        for shipment in shipments {
+            match shipment {
+                Shipment::Set(mut set) => tally.take(&mut set),
+                Shipment::Late(late) => tally.late(&late),
+                Shipment::Tick(_) => {}
+            }
+        }
+        let ops = tally.finish(folder.path(), "run", 0.0, 1.0).unwrap();
+        let series = std::fs::read_to_string(folder.path().join("run.series.ndjson")).unwrap();
+        (
+            series
+                .lines()
+                .map(|l| serde_json::from_str(l).unwrap())
+                .collect(),
+            ops,
+        )
+    }
+
+    fn near(value: &Value, ms: f64) -> bool {
+        (value.as_f64().unwrap() / 1e6 - ms).abs() <= ms * 0.001
+    }
+
+    #[test]
+    fn a_latency_belongs_to_the_second_it_was_due_however_late_it_is_done() {
+        let (rows, _) = tallied(
+            false,
+            &[
+                (100, 100, 110, true),
+                (7200, 7200, 7210, true),
+                (500, 500, 9500, true),
+            ],
+        );
+        let count = |row: &Value| row["ops"]["READ"]["count"].as_u64().unwrap_or(0);
+        assert_eq!(
+            rows.iter().map(count).collect::<Vec<_>>(),
+            [2, 0, 0, 0, 0, 0, 0, 1]
+        );
+        assert!(
+            near(&rows[0]["ops"]["READ"]["response"]["max_ns"], 9000.0),
+            "{}",
+            rows[0]
+        );
+    }
+
+    #[test]
+    fn waiting_is_in_the_response_and_not_in_the_service() {
+        let (_, ops) = tallied(false, &[(0, 900, 950, true)]);
+        assert!(near(&ops["READ"]["response"]["max_ns"], 950.0));
+        assert!(near(&ops["READ"]["service"]["max_ns"], 50.0));
+        assert!(near(&ops["READ"]["wait"]["max_ns"], 900.0));
+    }
+
+    #[test]
+    fn a_failure_counts_as_at_least_its_timeout_in_all_and_not_among_successes() {
+        let (_, ops) = tallied(false, &[(0, 0, 5, true), (1, 1, 2, false)]);
+        assert_eq!(ops["READ"]["response"]["count"], 1);
+        assert_eq!(ops["READ"]["all"]["count"], 2);
+        assert!(near(&ops["READ"]["all"]["max_ns"], 10_000.0));
+        assert!(near(&ops["READ"]["failed"]["max_ns"], 1.0));
+    }
+
+    #[test]
+    fn in_a_closed_loop_response_is_service_and_nothing_waits() {
+        let (_, ops) = tallied(true, &[(10, 10, 30, true)]);
+        assert_eq!(ops["READ"]["response"], ops["READ"]["service"]);
+        assert_eq!(ops["READ"]["wait"]["max_ns"], 0);
+        assert_eq!(ops["TOTAL"]["response"]["count"], 1);
+    }
+}

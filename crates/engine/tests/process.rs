@@ -199,6 +199,52 @@ fn a_bad_plan_exits_with_2_and_names_the_field() {
     assert_eq!(engine.exit(), 2);
 }
 
+/// The summary of a run of `driver` at a rate that nothing can keep.
+fn overloaded(out: &Path, driver: Value) -> Value {
+    let run = json!({"name": "run", "kind": "run", "in_flight": 4, "limit": {"seconds": 2},
+                     "arrivals": {"kind": "constant", "rate": 50_000_000}});
+    let mut plan = plan(out, json!([run]));
+    plan["driver"] = driver;
+    let mut engine = Engine::start(&plan);
+    engine.until("ready");
+    engine.tell(&json!({"cmd": "phase", "id": 1, "name": "run"}));
+    let summary = engine.until("phase_end")["summary"].clone();
+    assert_eq!(engine.exit(), 0);
+    summary
+}
+
+#[test]
+fn a_slow_client_and_a_slow_server_have_different_names() {
+    let out = tempfile::tempdir().unwrap();
+    let client = overloaded(out.path(), json!({"kind": "null"}));
+    assert!(
+        client["saturation"]["seconds_saturated"].as_u64().unwrap() > 0,
+        "{}",
+        client["saturation"]
+    );
+    assert_eq!(client["saturation"]["seconds_cap_reached"], 0);
+    let server = overloaded(
+        out.path(),
+        json!({"kind": "embedded", "path": out.path().join("store")}),
+    );
+    assert!(
+        server["saturation"]["seconds_cap_reached"]
+            .as_u64()
+            .unwrap()
+            > 0,
+        "{}",
+        server["saturation"]
+    );
+    assert_eq!(server["saturation"]["seconds_saturated"], 0);
+    let counted = server["ops"]["TOTAL"]["all"]["count"].as_u64().unwrap();
+    let sent = server["operations"].as_u64().unwrap();
+    assert_eq!(
+        counted,
+        sent + server["censored"]["unsent"].as_u64().unwrap(),
+        "what was due and unsent is censored"
+    );
+}
+
 /// What one engine does, and what `count` engines do together, merged.
 fn merged(count: u32, folder: &Path) -> Value {
     let phases =

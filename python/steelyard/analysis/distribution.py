@@ -59,7 +59,7 @@ def from_histogram(histogram: HdrHistogram | None) -> Distribution:
 
 
 def mean(histogram: HdrHistogram) -> float:
-    """The mean by the middle of each bucket that holds something; the library's own walks all empty ones, slowly."""
+    """The mean by the middle of each bucket in use; the library's own walks all the empty ones, slowly."""
     counts = np.ctypeslib.as_array(histogram.counts)
     held = np.flatnonzero(counts)
     values = [histogram.get_value_from_index(int(index)) for index in held]

@@ -22,7 +22,7 @@ LEAST_REST = 5
 """Batches that stay in any case: the standard error of fewer is mostly chance."""
 LATE_GAIN = 0.5
 """A cut in the last half counts only if it halves the variance of the mean: few batches lie close by chance.
-On level noise of 60 to 300 s plain MSER-5 found no steady state in 3 to 23 % of the series, this in 0 to 5 %."""
+On level noise of 60 to 300 s plain MSER-5 finds no steady state in 3 to 23 % of series, this in 0 to 5 %."""
 DRIFT = 0.05
 """A change of 5 % from the start to the end of the steady part is as large as effects one measures."""
 DRIFT_P = 0.01

@@ -76,7 +76,7 @@ class Lines:
 
 def _named(name: str) -> alt.NamedData:
     """Data that is put in after the definition has been checked: checking each point would take seconds."""
-    return alt.NamedData(name)  # type: ignore[no-untyped-call]
+    return alt.NamedData(name)
 
 
 def _y(lines: Lines) -> alt.Y:
@@ -94,7 +94,7 @@ def _tooltip(lines: Lines) -> list[alt.Tooltip]:
     return [*found, alt.Tooltip("y:Q", title=lines.y_title, format=",.4~r")]
 
 
-def _events(lines: Lines) -> alt.Chart:
+def _events() -> alt.Chart:
     seen = alt.Tooltip("event:N", title="event")
     rules = alt.Chart(_named("events")).mark_rule(strokeDash=[2, 3], opacity=0.55, size=1.5)
     drawn: alt.Chart = rules.encode(
@@ -112,23 +112,23 @@ def line_chart(lines: Lines) -> dict[str, Any]:
         title=None,
         scale=alt.Scale(domain=list(lines.order), range=_hues(lines)),
     )
-    encoding: dict[str, Any] = {"x": x, "y": _y(lines), "color": color}
+    styled: dict[str, Any] = {}
     if lines.styles:
         dash = alt.Scale(domain=list(lines.styles), range=[[1, 0], [5, 3], [2, 2]][: len(lines.styles)])
-        encoding["strokeDash"] = alt.StrokeDash(
+        styled["strokeDash"] = alt.StrokeDash(
             "style:N",
             sort=list(lines.styles),
             title=None,
             scale=dash,
             legend=alt.Legend(symbolStrokeColor=GREY),
         )
-    base = alt.Chart(_named("lines")).encode(**encoding)
+    base = alt.Chart(_named("lines")).encode(x=x, y=_y(lines), color=color)
     zoom = alt.selection_interval(bind="scales", encodings=["x"], zoom="wheel![event.shiftKey]")
-    drawn = base.mark_line(strokeWidth=1.8, interpolate="linear", clip=True).add_params(zoom)
+    drawn = base.mark_line(strokeWidth=1.8, interpolate="linear", clip=True).encode(**styled).add_params(zoom)
     hover = base.mark_point(opacity=0, aria=False, size=90, filled=True, clip=True).encode(
         tooltip=_tooltip(lines)
     )
-    layers = [_events(lines)] if lines.events else []
+    layers = [_events()] if lines.events else []
     layered = alt.layer(drawn, hover, *layers).properties(width=WIDTH, height=HEIGHT)
     spec = dict(layered.configure_legend(orient="top", columns=5, symbolType="stroke").to_dict())
     data = {"lines": lines.rows} | ({"events": lines.events} if lines.events else {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import selectors
 import socket
 import time
@@ -97,7 +98,7 @@ class AgentLink:
             self._socket.setblocking(False)
             number = self._socket.connect_ex((host, port))
             if number not in (0, EINPROGRESS):
-                raise OSError(number, f"cannot connect to {host}:{port}")
+                raise OSError(number, os.strerror(number))
             self._selector.register(self._socket, selectors.EVENT_WRITE, self.on_event)
             self._asked_s = time.monotonic()
         except OSError as error:
@@ -106,7 +107,7 @@ class AgentLink:
     def _established(self, connection: socket.socket) -> None:
         number = connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if number:
-            raise OSError(number, f"cannot connect to {self.target.agent}")
+            raise OSError(number, os.strerror(number))
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._selector.modify(connection, selectors.EVENT_READ, self.on_event)
         self._connected = True
