@@ -16,6 +16,7 @@ from steelyard.analysis.cost import client_cpu_us, costs, server_cpu_us
 from steelyard.analysis.counters import mean_rate, rates, unwrapped
 from steelyard.analysis.distribution import from_histogram, from_summary, spectrum
 from steelyard.analysis.little import little
+from steelyard.analysis.offered import completed_while_due, kept
 from steelyard.analysis.saturation import saturation
 from steelyard.analysis.spread import engine_spread, repeated
 from steelyard.analysis.summary import phase_from_summary
@@ -127,6 +128,17 @@ def test_repetitions() -> None:
 def test_whose_backlog() -> None:
     found = saturation(np.array([0.0, 5, 9, 9, 0]), np.array([1.0, 4, 8, 8, 1]), 8)
     assert (found.seconds_saturated, found.seconds_cap_reached, found.max_backlog) == (1, 2, 9)
+
+
+def test_a_long_tail_does_not_lower_the_rate_that_was_kept() -> None:
+    due, done = np.array([10.0] * 30 + [0] * 10), np.array([10.0] * 30 + [0] * 9 + [1])
+    assert completed_while_due(due, done, 39.9) == 10
+    assert completed_while_due(due[:1], done[:1], 0.99) is None
+    half = np.array([10.0, 10, 10, 5])
+    assert completed_while_due(half, half, 3.5) == completed_while_due(half, half, 9) == 10
+    assert kept(9.8, 10, 30, poisson=False)
+    assert not kept(9.7, 10, 30, poisson=False)
+    assert kept(9.0, 10, 30, poisson=True)
 
 
 def test_littles_law() -> None:

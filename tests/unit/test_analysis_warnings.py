@@ -48,6 +48,12 @@ DRIFT = Steady("throughput", 100, too_short=False, reached=True, drift=-0.2)
 LATE = Steady("throughput", 100, too_short=False, reached=True, warm_up_s=30)
 
 CASES = [
+    (
+        "rate_not_reached",
+        {"phase": phase(target_per_s=1000.0), "completed_per_s": 900.0},
+        "900 of 1,000",
+    ),
+    ("no_manifest", {"status": "unknown"}, "no manifest"),
     ("saturated", {"phase": phase(saturation=Saturation(7, 0, 900))}, "7 of 10 seconds"),
     ("cap_reached", {"phase": phase(saturation=Saturation(0, 4, 900))}, "most waiting: 900"),
     ("rate_not_reached", {"phase": phase(target_per_s=1100.0)}, "1,000 of 1,100 operations/s (91 %)"),
@@ -91,7 +97,8 @@ def test_each_kind_speaks_alone_and_says_its_figure(kind: str, change: dict[str,
 
 
 @pytest.mark.parametrize("change", [
-    {"phase": phase(target_per_s=1020.0)}, {"steal_share": 0.01},
+    {"phase": phase(target_per_s=1020.0)}, {"phase": phase(target_per_s=1030.0, arrivals="poisson")},
+    {"phase": phase(target_per_s=1200.0), "completed_per_s": 1199.0}, {"steal_share": 0.01},
     {"local": True, "cores": 2, "quota_cores": 1.8},
     {"iowait_share": 0.05}, {"phase": phase(verify={"checked": 10, "corrupt": 0})},
     {"nodes": ("a",), "watched": frozenset({"a"}), "agents": frozenset({"a"})},

@@ -463,15 +463,14 @@ impl Core {
             self.recorder
                 .censor(slot.kind, slot.due, now - slot.due.min(now));
         }
-        let first = self.dispenser.unused();
-        let unsent = self.dispenser.unsent(now);
-        let stride = self.dispenser.stride();
-        for (i, due) in unsent.iter().enumerate() {
-            let kind = self.cursor.at(first + i as u64 * stride).kind;
-            self.recorder.censor(kind, *due, now - due.min(&now));
+        let mut unsent = 0;
+        while let Some((number, due)) = self.dispenser.unsent(now) {
+            let kind = self.cursor.at(number).kind;
+            self.recorder.censor(kind, due, now - due);
+            unsent += 1;
         }
         self.ship(now.saturating_sub(self.start_ns) / SECOND, newly);
-        (unsent.len() as u64, busy.len() as u64)
+        (unsent, busy.len() as u64)
     }
 
     /// Ship the last histograms and give the ledger back.

@@ -143,31 +143,28 @@ impl Dispenser {
         }
     }
 
-    /// Due times handed out to nobody although they passed before the end: to be counted as censored.
-    pub fn unsent(&mut self, now: u64) -> Vec<u64> {
+    /// The next operation (number, due time) that was due before the end and handed to nobody: to be counted as censored.
+    pub fn unsent(&mut self, now: u64) -> Option<(u64, u64)> {
         let until = now
             .min(self.end_ns)
             .min(self.stopped_at.unwrap_or(u64::MAX));
-        let mut unsent = Vec::new();
-        while self.next < self.limit {
-            match self.head() {
-                Some(due) if due < until => unsent.push(due),
-                _ => break,
-            }
-            self.next += u64::from(self.share.count);
-            self.head_due = None;
+        let due = if self.next < self.limit {
+            self.head()?
+        } else {
+            return None;
+        };
+        if due >= until {
+            return None;
         }
-        unsent
+        let number = self.next;
+        self.next += u64::from(self.share.count);
+        self.head_due = None;
+        Some((number, due))
     }
 
     /// First number of the phase that this engine has not used.
     pub const fn unused(&self) -> u64 {
         self.next
-    }
-
-    /// Distance between this engine's numbers.
-    pub fn stride(&self) -> u64 {
-        u64::from(self.share.count)
     }
 
     /// Whether operations have due times.
@@ -281,7 +278,7 @@ mod tests {
         d.newly_due(u64::MAX, |_| due += 1);
         assert_eq!(due, 10);
         assert_eq!(d.next(20_000_000), Next::End);
-        assert_eq!(d.unsent(20_000_000).len(), 9);
+        assert_eq!(std::iter::from_fn(|| d.unsent(20_000_000)).count(), 9);
     }
 
     #[test]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from steelyard.analysis.summary import Operation, Phase
-from steelyard.report.facts import load_line, part, system_line
+from steelyard.report.facts import load_line, part, system_kind, system_line
 from steelyard.report.model import ReportModel, TrialReport
 from steelyard.report.words import clean, digits, duration, whole
 
@@ -36,9 +36,15 @@ def cards(trial: TrialReport) -> list[Card]:
     found += [_response(op) for op in phase.operations]
     for name, cpu in (("Client CPU", trial.client_cpu_us), ("Server CPU", trial.server_cpu_us)):
         if cpu is not None:
-            remark = "engine and lab" if name == "Client CPU" else "all nodes"
+            remark = _client_remark(trial) if name == "Client CPU" else "all nodes"
             found.append(Card(f"{name} per operation", f"{digits(cpu)} us", remark))
     return found
+
+
+def _client_remark(trial: TrialReport) -> str:
+    if system_kind(trial.manifest) == "embedded":
+        return "engine with the store inside it, and lab"
+    return "engine and lab"
 
 
 def _throughput_remark(phase: Phase, trial: TrialReport) -> str:

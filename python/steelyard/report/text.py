@@ -23,7 +23,17 @@ WORDS = {"fault": "FAULT", "warning": "WARNING", "note": "NOTE"}
 
 
 def show(model: ReportModel, console: Console) -> None:
-    """Print a report."""
+    """Print a report; into a file or a pipe at least 100 columns wide."""
+    before = console.width
+    if not console.is_terminal:
+        console.width = max(before, WIDTH)
+    try:
+        _show(model, console)
+    finally:
+        console.width = before
+
+
+def _show(model: ReportModel, console: Console) -> None:
     console.print(Text(clean(f"{model.name}: {subject(model)}"), style="bold"))
     if question := str(model.study.get("question") or ""):
         console.print(Text(clean(question)))

@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 from hdrh.histogram import HdrHistogram
+from numpy.typing import NDArray
 
 from steelyard.analysis.cost import costs
 from steelyard.analysis.counters import Window, nodes
 from steelyard.analysis.cut_short import phase_from_series
+from steelyard.analysis.offered import completed_while_due
 from steelyard.analysis.steady import Steady, steady
 from steelyard.analysis.summary import TOTAL, Phase, phase_from_summary
 from steelyard.analysis.warnings import SIDE_CHECKS, Context, Warned, derive
@@ -21,6 +24,9 @@ from steelyard.report.source import TrialSource
 
 MEASURED = "run"
 """The phase a trial is made for; else the last one that runs the mix and is no warm-up."""
+
+ALMOST_S = 0.05
+"""A phase ends with its last completion, so 60 seconds of load end a little before or after."""
 
 
 @dataclass(frozen=True)
@@ -86,18 +92,23 @@ def measured_phase(phases: Sequence[Phase]) -> Phase | None:
     return next(iter(named or runs[-1:] or phases[-1:]), None)
 
 
-def steadiness(intervals: pl.DataFrame, phase: Phase) -> Steady | None:
-    """Completed operations per second in a closed loop, else the median response: with a rate the former
-    is given.
+def _seconds(intervals: pl.DataFrame, phase: Phase) -> pl.DataFrame:
+    """The rows over all operations of a phase, one a second."""
+    return intervals.filter((pl.col("phase") == phase.name) & (pl.col("op") == TOTAL)).sort("second")
 
-    The last second is left out: it is seldom a whole one.
+
+def _column(rows: pl.DataFrame, name: str) -> NDArray[np.float64]:
+    return rows[name].drop_nulls().cast(pl.Float64).to_numpy()
+
+
+def steadiness(intervals: pl.DataFrame, phase: Phase) -> Steady:
+    """Operations per second in a closed loop, else the median response, as with a rate the former is given.
+
+    The last second is left out unless it is all but whole.
     """
-    if not intervals.height:
-        return None
-    rows = intervals.filter((pl.col("phase") == phase.name) & (pl.col("op") == TOTAL)).sort("second")
-    rows = rows.filter(pl.col("second") < int(phase.seconds))
+    rows = _seconds(intervals, phase).filter(pl.col("second") < int(phase.seconds + ALMOST_S))
     column, words = ("done", "throughput") if phase.closed else ("response_p50_ns", "median response time")
-    return steady(rows[column].drop_nulls().cast(pl.Float64).to_numpy(), words)
+    return steady(_column(rows, column), words)
 
 
 def judge(read: Read, phases: Sequence[Phase], *, partial: bool) -> Judged:
@@ -132,6 +143,8 @@ def _context(read: Read, phase: Phase, found: Steady | None, cut: bool) -> Conte
     cores = part(manifest, "host").get("cores")
     window = Window(system, phase.start_ns, phase.end_ns)
     workload = part(manifest, "trial", "workload")
+    seconds = _seconds(read.intervals, phase)
+    due, done = _column(seconds, "due"), _column(seconds, "done")
     inside = system.filter(pl.col("metric").str.starts_with("server_"))
 
     def machine(metric: str) -> float | None:
@@ -141,6 +154,7 @@ def _context(read: Read, phase: Phase, found: Steady | None, cut: bool) -> Conte
     return Context(
         phase=phase,
         steady=found,
+        completed_per_s=completed_while_due(due, done, phase.seconds),
         costs=costs(system, phase),
         status=str(manifest.get("status") or "unknown"),
         reason=str(manifest.get("reason") or ""),

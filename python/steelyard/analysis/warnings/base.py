@@ -30,6 +30,7 @@ class Context:
     Attributes:
         phase: the measured phase.
         steady: its steadiness.
+        completed_per_s: completions per second while operations were falling due.
         costs: CPU of every party in it.
         status, reason: how the trial ended.
         partial: the trial's folder was cut short.
@@ -45,6 +46,7 @@ class Context:
 
     phase: Phase
     steady: Steady | None = None
+    completed_per_s: float | None = None
     costs: tuple[Cost, ...] = ()
     status: str = "done"
     reason: str = ""

@@ -31,6 +31,8 @@ def not_done(context: Context) -> Warned | None:
     """The trial failed or was interrupted."""
     if context.status == "done" or context.partial:
         return None
+    if context.status == "unknown":
+        return Warned("no_manifest", "There is no manifest: how this trial ended is not known.", "fault")
     why = f": {context.reason}" if context.reason else ""
     return Warned(
         context.status,

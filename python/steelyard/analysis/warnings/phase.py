@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from steelyard.analysis.little import little
+from steelyard.analysis.offered import kept
 from steelyard.analysis.warnings.base import Check, Context, Warned, kinds, percent
 
-RATE_REACHED = 0.98
-"""Cells of two systems are compared where both reach the offered rate within 2 %; below it the load was
-another one."""
 BUSY_CORE = 0.9
 """The engine's hot loop is one thread: above 90 % of a core it has no room left for a burst."""
 
@@ -42,14 +40,15 @@ def cap_reached(context: Context) -> Warned | None:
 
 def rate_not_reached(context: Context) -> Warned | None:
     """Fewer operations were completed per second than were offered."""
-    target, phase = context.phase.target_per_s, context.phase
-    if not target or phase.total.rate_per_s >= RATE_REACHED * target:
+    phase, target = context.phase, context.phase.target_per_s
+    completed = phase.total.rate_per_s if context.completed_per_s is None else context.completed_per_s
+    if not target or kept(completed, target, phase.seconds, poisson=phase.arrivals == "poisson"):
         return None
     return Warned(
         "rate_not_reached",
-        f"The offered rate was not reached: {phase.total.rate_per_s:,.0f} of {target:,.0f} operations/s "
-        f"({percent(phase.total.rate_per_s / target)}). Latencies of an overloaded system grow with the "
-        "length of the run; do not compare them with runs that reached their rate.",
+        f"The offered rate was not reached: {completed:,.0f} of {target:,.0f} operations/s "
+        f"({percent(completed / target)}). Latencies of an overloaded system grow with the length of the "
+        "run; do not compare them with runs that reached their rate.",
     )
 
 

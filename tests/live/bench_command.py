@@ -1,0 +1,107 @@
+"""Running the `steelyard` command as a user does, and looking at what it leaves behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from steelyard.results.read import Run, TrialResult, open_run
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "steelyard.data" / "scripts" / "steelyard"
+LIMIT_S = 280
+
+
+class Command:
+    """A running command.
+
+    Args:
+        words: what follows `steelyard`; `--out` is added to `bench` and `run`.
+        out: the run's folder.
+    """
+
+    def __init__(self, words: str, out: Path) -> None:
+        self.out = out
+        self.lines: list[str] = []
+        self._heard = threading.Condition()
+        self.process = subprocess.Popen(
+            [sys.executable, str(SCRIPT), *words.split(), "--no-report", "--out", str(out)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONPATH": str(ROOT / "python")},
+        )
+        self.family = {self.process.pid}
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            with self._heard:
+                self.lines.append(line.rstrip())
+                self._heard.notify_all()
+        with self._heard:
+            self._heard.notify_all()
+
+    def until(self, wanted: Callable[[str], bool]) -> str:
+        """Wait for a line of progress."""
+
+        def found() -> str | None:
+            return next((line for line in self.lines if wanted(line)), None)
+
+        with self._heard:
+            heard = self._heard.wait_for(lambda: found() or not self._reader.is_alive(), LIMIT_S)
+        line = found()
+        assert heard and line, "\n".join(self.lines)
+        self.family |= {p.pid for p in psutil.Process(self.process.pid).children(recursive=True)}
+        return line
+
+    def processes(self, word: str) -> list[psutil.Process]:
+        """Its children whose command line holds a word."""
+        children = psutil.Process(self.process.pid).children(recursive=True)
+        return [child for child in children if word in " ".join(child.cmdline())]
+
+    def end(self) -> int:
+        """Wait for its end; returns the exit code."""
+        code = self.process.wait(LIMIT_S)
+        self._reader.join()
+        return code
+
+    @property
+    def stderr(self) -> str:
+        """Everything it said on stderr."""
+        return "\n".join(self.lines)
+
+    def result(self) -> Run:
+        """What it left."""
+        return open_run(self.out)
+
+    def trial(self) -> TrialResult:
+        """Its only trial."""
+        [trial] = self.result().trials
+        return trial
+
+
+def summary(trial: TrialResult, phase: str) -> dict[str, Any]:
+    """A phase's summary, which must be there."""
+    found = trial.summary(phase)
+    assert found is not None
+    return found
+
+
+def ours(folder: Path) -> list[str]:
+    """Command lines of processes that still name the folder."""
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        line = " ".join(process.info["cmdline"] or [])
+        if str(folder) in line and process.pid != os.getpid() and "pytest" not in line:
+            found.append(line)
+    return found

@@ -1,0 +1,179 @@
+"""A cluster's settings on paper: tokens, names, profiles, datacenters, replication. Nothing is started."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from steelyard.errors import InputError
+from steelyard.spec.system import CassandraSystem, CqlAccess, Datacenter, Replication
+from steelyard.testbed.cassandra import config, names, profile, replication, shipped
+from steelyard.testbed.cassandra.tokens import MURMUR3_MIN, RANDOM_RANGE, initial_tokens
+from steelyard.testbed.cassandra.versions import LINES, coordinates, resolve
+
+FIVE, THREE = LINES["5.0"], LINES["3.11"]
+
+
+@pytest.mark.parametrize(("partitioner", "low", "width"), [
+    ("Murmur3Partitioner", MURMUR3_MIN, 2**64),
+    ("RandomPartitioner", 0, RANDOM_RANGE),
+])  # fmt: skip
+@pytest.mark.parametrize(("nodes", "each"), [(1, 1), (3, 4), (5, 16), (7, 3)])
+def test_tokens_are_even_and_taken_in_turn(
+    partitioner: str, low: int, width: int, nodes: int, each: int
+) -> None:
+    by_node = [
+        [int(token) for token in tokens.split(",")] for tokens in initial_tokens(partitioner, nodes, each)
+    ]
+    assert [len(tokens) for tokens in by_node] == [each] * nodes
+    ring = sorted(token for tokens in by_node for token in tokens)
+    assert low <= ring[0]
+    assert ring[-1] < low + width
+    gaps = [b - a for a, b in zip(ring, [*ring[1:], ring[0] + width], strict=True)]
+    assert max(gaps) - min(gaps) <= 1
+    owner = {token: node for node, tokens in enumerate(by_node) for token in tokens}
+    assert [owner[token] for token in ring] == list(range(nodes)) * each
+
+
+def test_byte_ordered_tokens_spread_over_ycsb_keys() -> None:
+    tokens = [
+        bytes.fromhex(token) for line in initial_tokens("ByteOrderedPartitioner", 3, 1) for token in [line]
+    ]
+    assert tokens == [b"user1000000", b"user4000000", b"user7000000"]
+
+
+def test_default_profile_changes_no_setting_of_upstream() -> None:
+    system = CassandraSystem(nodes=3)
+    shared = config.settings(system, FIVE)
+    assert shared == shipped.SETTINGS["5.0"]
+    assert profile.setting_deviations(FIVE, shared, system) == []
+    assert config.tokens_of(system, shared) == [None, None, None]
+
+
+@pytest.mark.parametrize("line", LINES.values(), ids=LINES.keys())
+def test_every_deviation_of_quick_has_a_reason_and_a_default(line: object) -> None:
+    system = CassandraSystem(nodes=3, profile="quick")
+    shared = config.settings(system, line)  # type: ignore[arg-type]
+    found = profile.setting_deviations(line, shared, system)  # type: ignore[arg-type]
+    changed = {name for name, value in shared.items() if shipped.SETTINGS[line.name].get(name) != value}  # type: ignore[attr-defined]
+    assert {deviation.setting for deviation in found} >= changed
+    assert all(deviation.default is not None for deviation in found)
+    assert {deviation.reason for deviation in found} <= {why for _, why in profile.QUICK.values()}
+
+
+def test_old_line_has_old_names_and_bare_numbers() -> None:
+    shared = config.settings(CassandraSystem(profile="quick"), THREE)
+    assert shared["commitlog_segment_size_in_mb"] == 8
+    assert shared["compaction_throughput_mb_per_sec"] == 0
+    assert not set(shared) & set(names.OLD_NAMES)
+    assert shared["start_rpc"] is False
+
+
+def test_users_settings_lie_over_everything_and_are_deviations() -> None:
+    system = CassandraSystem(profile="quick", tokens=8, settings={"concurrent_reads": 64, "num_tokens": 2})
+    shared = config.settings(system, FIVE)
+    assert (shared["concurrent_reads"], shared["num_tokens"]) == (64, 2)
+    why = {found.setting: found.reason for found in profile.setting_deviations(FIVE, shared, system)}
+    assert why["concurrent_reads"] == why["num_tokens"] == "given by the user"
+
+
+def test_initial_tokens_of_the_user_must_be_one_a_node() -> None:
+    system = CassandraSystem(nodes=2, settings={"initial_token": ["1", "2"]})
+    assert config.tokens_of(system, config.settings(system, FIVE)) == ["1", "2"]
+    with pytest.raises(InputError, match="1 values for 2 nodes"):
+        config.tokens_of(CassandraSystem(nodes=2, settings={"initial_token": "1"}), {})
+
+
+@pytest.mark.parametrize(("sync", "line", "there", "gone"), [
+    ("batch", FIVE, {"commitlog_sync": "batch"}, "commitlog_sync_period"),
+    ("group", FIVE, {"commitlog_sync_group_window": config.GROUP_WINDOW}, "commitlog_sync_period"),
+    ("batch", THREE, {"commitlog_sync_batch_window_in_ms": 2}, "commitlog_sync_period_in_ms"),
+])  # fmt: skip
+def test_commitlog_sync(sync: str, line: object, there: dict[str, object], gone: str) -> None:
+    shared = config.settings(CassandraSystem(commitlog_sync=sync), line)  # type: ignore[arg-type]
+    assert there.items() <= shared.items()
+    assert gone not in shared
+
+
+def test_group_sync_is_refused_where_there_is_none() -> None:
+    with pytest.raises(InputError, match=r"3\.11 has no commitlog_sync group"):
+        config.settings(CassandraSystem(commitlog_sync="group"), THREE)
+
+
+def test_datacenters_take_turns_and_racks_go_round(tmp_path: Path) -> None:
+    system = CassandraSystem(
+        datacenters=(Datacenter(name="a", nodes=3, racks=2), Datacenter(name="b", nodes=1))
+    )
+    specs = config.node_specs(system, "127.10.9", tmp_path, [])
+    assert [(s.datacenter, s.rack) for s in specs] == [
+        ("a", "rack1"), ("b", "rack1"), ("a", "rack2"), ("a", "rack1"),
+    ]  # fmt: skip
+    assert [s.address for s in specs] == [f"127.10.9.{n}" for n in (1, 2, 3, 4)]
+    assert config.settings(system, FIVE)["endpoint_snitch"] == "GossipingPropertyFileSnitch"
+
+
+def test_written_yaml_reads_as_what_was_meant(tmp_path: Path) -> None:
+    system = CassandraSystem(nodes=2)
+    first, second = config.node_specs(system, "127.10.9", tmp_path, [])
+    shared = config.settings(system, FIVE)
+    config.write(second, config.node_settings(shared, second, "lab", first.address, None), [first, second])
+    lines = (second.folder / "conf" / "cassandra.yaml").read_text().splitlines()
+    read = {key: json.loads(value) for key, value in (line.split(": ", 1) for line in lines)}
+    assert read["listen_address"] == read["rpc_address"] == "127.10.9.2"
+    assert read["seed_provider"][0]["parameters"] == [{"seeds": "127.10.9.1,127.10.9.2"}]
+    assert read["commitlog_directory"] == str(second.folder / "commitlog")
+    assert (
+        second.folder / "conf" / "cassandra-rackdc.properties"
+    ).read_text() == "dc=datacenter1\nrack=rack1\n"
+
+
+def system_of(nodes: int, factor: int, level: str, **more: object) -> CassandraSystem:
+    access = CqlAccess(read_consistency=level, replication=Replication(factor=factor, **more))  # type: ignore[arg-type]
+    return CassandraSystem(nodes=nodes, access=access)
+
+
+@pytest.mark.parametrize(("nodes", "factor", "level"), [
+    (1, 3, "QUORUM"), (2, 3, "ALL"), (1, 2, "TWO"), (2, 5, "QUORUM"), (1, 3, "LOCAL_QUORUM"), (2, 2, "THREE"),
+])  # fmt: skip
+def test_a_level_that_cannot_be_met_is_refused(nodes: int, factor: int, level: str) -> None:
+    with pytest.raises(InputError, match=f"read consistency {level} needs"):
+        replication.check(system_of(nodes, factor, level))
+
+
+@pytest.mark.parametrize(("nodes", "factor", "level"), [(1, 3, "ONE"), (2, 3, "QUORUM")])
+def test_more_replicas_than_nodes_is_a_warning(nodes: int, factor: int, level: str) -> None:
+    (warning,) = replication.check(system_of(nodes, factor, level))
+    assert f"factor {factor} is above the {nodes} nodes" in warning
+
+
+@pytest.mark.parametrize(("nodes", "factor", "level"), [(1, 1, "ALL"), (3, 3, "ALL"), (3, 2, "QUORUM")])
+def test_what_can_be_met_is_silent(nodes: int, factor: int, level: str) -> None:
+    assert replication.check(system_of(nodes, factor, level)) == []
+
+
+def test_replication_by_datacenter() -> None:
+    access = CqlAccess(
+        read_consistency="EACH_QUORUM",
+        replication=Replication(strategy="NetworkTopologyStrategy", factor=1, datacenters={"a": 3}),
+    )
+    dcs = (Datacenter(name="a", nodes=2), Datacenter(name="b", nodes=1))
+    system = CassandraSystem(datacenters=dcs, access=access)
+    assert replication.replication_map(access, ["a", "b"]) == {
+        "class": "NetworkTopologyStrategy", "a": "3", "b": "1",
+    }  # fmt: skip
+    assert replication.check(system) == [
+        "replication factor 3 is above the 2 nodes of a: only 2 replicas exist"
+    ]
+    wrong = access.model_copy(update={"local_datacenter": "c"})
+    with pytest.raises(InputError, match="no datacenter 'c'"):
+        replication.check(system.model_copy(update={"access": wrong}))
+
+
+def test_versions() -> None:
+    assert resolve("5.0") == ("5.0.7", FIVE)
+    assert resolve("4.1.3")[0] == "4.1.3"
+    assert coordinates("3.11.13", THREE)[1] == "org.apache.cassandra:cassandra-thrift:3.11.13"
+    with pytest.raises(InputError, match=r"Cassandra 4\.0 cannot be run"):
+        resolve("4.0")
