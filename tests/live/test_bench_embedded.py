@@ -43,7 +43,9 @@ def test_every_core_workload(command: Start, workload: str) -> None:
 
 
 def test_with_a_target_operations_are_due(command: Start) -> None:
-    one = command("bench null --records 1000 --target 5000 --arrivals poisson --in-flight 64 --duration 3s --warmup 1s")
+    one = command(
+        "bench null --records 1000 --target 5000 --arrivals poisson --in-flight 64 --duration 3s --warmup 1s"
+    )
     assert one.end() == 0, one.stderr
     trial = one.trial()
     assert trial.phases == ["load", "warmup", "run"]

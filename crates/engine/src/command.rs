@@ -3,7 +3,7 @@
 use crate::events::Events;
 use serde::Deserialize;
 use serde_json::json;
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 /// A command with its identifier.
@@ -71,12 +71,22 @@ impl Command {
     }
 }
 
+/// Longest command, bytes; whoever sends more is not speaking to us.
+const LONGEST: u64 = 64 * 1024;
+
+/// The next line; None at the end of the input, or when it is no text or too long.
+fn next_line(input: &mut impl BufRead) -> Option<String> {
+    let mut line = String::new();
+    let read = input.take(LONGEST).read_line(&mut line).ok()?;
+    (read > 0 && (read as u64) < LONGEST).then_some(line)
+}
+
 /// Commands from standard input; its end is a `stop`.
 pub fn listen(events: Events) -> UnboundedReceiver<Command> {
     let (sender, receiver) = unbounded_channel();
     std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines() {
-            let Ok(line) = line else { break };
+        let mut input = std::io::stdin().lock();
+        while let Some(line) = next_line(&mut input) {
             if line.trim().is_empty() {
                 continue;
             }

@@ -187,13 +187,16 @@ fn summary(summaries: &[Value], mut ops: Value, seconds: f64, end: u64) -> Value
             "failed",
             "attempts",
             "censored",
-            "saturation",
             "verify",
             "cpu_user_ns",
             "cpu_system_ns",
             "rss_max_bytes",
         ] {
             add(&mut merged[field], &other[field]);
+        }
+        for field in ["seconds_saturated", "seconds_cap_reached", "max_backlog"] {
+            let of = |summary: &Value| summary["saturation"][field].as_u64();
+            merged["saturation"][field] = json!(of(&merged).max(of(other)));
         }
         merged["next"] = json!(merged["next"].as_u64().max(other["next"].as_u64()));
     }

@@ -22,6 +22,8 @@ use tokio::time::Instant;
 
 /// Grace beyond an operation's deadline before a client is given up.
 const GRACE: Duration = Duration::from_secs(2);
+/// How often the conductor looks whether the phase is over.
+const LOOK: Duration = Duration::from_millis(100);
 /// Rate above which the pacing quantum doubles, operations per second.
 const FAST: f64 = 20_000.0;
 
@@ -143,7 +145,7 @@ impl Stage<'_> {
             let crew = crate::blocking::ThreadCrew::start(core, &tools, clients, &present)
                 .map_err(|e| e.to_string())?;
             drop(present);
-            self.conduct(crew, leaving).await?
+            self.conduct(crew, leaving, start_ns).await?
         } else {
             let bench = Bench {
                 clock: Clock::default(),
@@ -153,7 +155,7 @@ impl Stage<'_> {
             let crew = crate::worker::ReactorCrew::start(core, bench, clients, quantum, &present)
                 .map_err(|e| e.to_string())?;
             drop(present);
-            self.conduct(crew, leaving).await?
+            self.conduct(crew, leaving, start_ns).await?
         };
         self.close(phase, first, closing, writer, usage, start_ns, unix_s)
     }
@@ -163,10 +165,10 @@ impl Stage<'_> {
         &mut self,
         crew: impl Crew,
         mut leaving: mpsc::Receiver<()>,
+        start_ns: u64,
     ) -> Result<Closing, String> {
         let mut stop = false;
         let mut given_up: Option<Instant> = None;
-        let mut tick = tokio::time::interval(Duration::from_millis(100));
         loop {
             tokio::select! {
                 biased;
@@ -175,7 +177,7 @@ impl Stage<'_> {
                     Some(command) => stop |= self.obey(&crew, &command),
                     None => stop = true,
                 },
-                _ = tick.tick() => {
+                () = tokio::time::sleep(until_look(start_ns)) => {
                     let now = monotonic_ns();
                     crew.with_core(|core| core.tick(now));
                     self.complain(&crew);
@@ -298,6 +300,12 @@ struct Closing {
     core: Core,
     turns: u64,
     stop: bool,
+}
+
+/// Until the conductor looks again: soon, and at the end of each second, so that counts fall into the second they belong to.
+fn until_look(start_ns: u64) -> Duration {
+    let into = monotonic_ns().saturating_sub(start_ns) % SECOND;
+    Duration::from_nanos(SECOND - into).min(LOOK)
 }
 
 async fn wait_until(at_ns: u64) {

@@ -48,7 +48,8 @@ def _make_node(hub: str, name: str, number: int, address: str) -> None:
     port = f"p{number}"
     _ip("netns", "add", name)
     _ip("-n", name, "link", "set", "lo", "up")
-    # Made inside the hub: the pair is never seen in the machine's own namespace, where another's could have its name.
+    # Made inside the hub: the pair is never seen in the machine's own namespace, where another's could have
+    # its name.
     _ip("-n", hub, "link", "add", port, "type", "veth", "peer", "name", "e0", "netns", name)
     _ip("-n", hub, "link", "set", port, "master", "br0", "up")
     _ip("-n", name, "addr", "add", address, "dev", "e0")

@@ -1,7 +1,8 @@
 """Servers as processes: started so that none is ever unrecorded, known by pid and start time, ended by that identity.
 
-A pid alone says nothing, since the kernel gives it out again. A process is (pid, start time in clock ticks since boot,
-boot id); after a reboot, or when another program has the pid, that identity is gone and nothing is signalled.
+A pid alone says nothing, since the kernel gives it out again. A process is (pid, start time in clock ticks
+since boot, boot id); after a reboot, or when another program has the pid, that identity is gone and nothing
+is signalled.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ class Identity:
         except OSError:
             return False
         try:
-            # The handle was taken first: what is alive now is what receives the signal, whatever happens to the pid.
+            # The handle was taken first: what is alive now is what receives the signal, whatever happens to
+            # the pid.
             if not self.alive():
                 return False
             signal.pidfd_send_signal(handle, number)
@@ -97,8 +99,10 @@ def start(
         command: the server's words.
         log: what it prints is appended here.
         cwd: its working directory.
-        before: called with its identity before the server's first instruction: record it, put it into its group.
-        die_with_us: the kernel kills the server when the thread that called this ends, however it ends. Only the
+        before: called with its identity before the server's first instruction: record it, put it into its
+            group.
+        die_with_us: the kernel kills the server when the thread that called this ends, however it ends. Only
+            the
             main thread lives as long as the tool, so that it is left out in any other.
         prefix: words before the command, e.g. `ip netns exec NAME`.
     """

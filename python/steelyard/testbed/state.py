@@ -1,7 +1,7 @@
 """What this tool has started, on disk: one folder per cluster, written before anything it names is used.
 
-A cluster with an owner (a `run` or `bench` process) is a leftover as soon as that process is gone; one without was
-made by `cluster up` and stays until `cluster down`.
+A cluster with an owner (a `run` or `bench` process) is a leftover as soon as that process is gone; one
+without was made by `cluster up` and stays until `cluster down`.
 """
 
 from __future__ import annotations

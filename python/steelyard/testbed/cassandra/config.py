@@ -138,8 +138,9 @@ def node_settings(
 ) -> dict[str, Any]:
     """The whole cassandra.yaml of one node.
 
-    Each node is a seed, besides the first. There is no data to stream in a new ring, and a seed neither waits twice 30 s
-    to bootstrap nor gives up ("Unable to gossip with any peers") when it is up before the first on a busy machine.
+    Each node is a seed, besides the first. There is no data to stream in a new ring, and a seed neither waits
+    twice 30 s to bootstrap nor gives up ("Unable to gossip with any peers") when it is up before the first on
+    a busy machine.
     """
     seeds = first if node.address == first else f"{first},{node.address}"
     folder = node.folder

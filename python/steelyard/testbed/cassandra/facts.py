@@ -78,17 +78,19 @@ def deviations(
     """Every departure from what upstream ships, with its reason."""
     several = "several nodes share one machine"
     found = [
-        Deviation("addresses, directories, cluster_name", "one of each per node", "localhost, one node", several),
-        Deviation("seeds", "the first node and itself", "127.0.0.1:7000",
+        Deviation("addresses, directories, cluster_name", "one of each per node", "localhost, one node",
+        several), Deviation("seeds", "the first node and itself", "127.0.0.1:7000",
                   "a new ring: there is nothing to stream"),
-        Deviation("-XX:ActiveProcessorCount", launch.cores, None, "pools have one size, whatever the CPU quota of the day"),
-        *profile.jvm_deviations(system.profile, line.name, launch.heap_mib, launch.java.major),
+        Deviation("-XX:ActiveProcessorCount", launch.cores, None, "pools have one size, whatever the CPU quota
+        of the day"), *profile.jvm_deviations(system.profile, line.name, launch.heap_mib, launch.java.major),
         *profile.setting_deviations(line, shared, system),
     ]  # fmt: skip
     if at_once(shared):
         found.append(
             Deviation("initial_token", "evenly spaced", None, "all nodes start at once, and the ring is even")
         )
+    if launch.archived:
+        found.append(Deviation("JVM class archive", "-XX:SharedArchiveFile", "the JDK's own", "faster start"))
     if launch.agent:
         found.append(Deviation("JVM agent", launch.agent.name, None, "gives the server's own metrics"))
     if launch.extra:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from steelyard.testbed.cassandra import profile, shipped
+from steelyard.testbed.cassandra import archive, profile, shipped
 from steelyard.testbed.cassandra.config import AGENT_PORT, NodeSpec
 from steelyard.testbed.cassandra.versions import Line
 from steelyard.testbed.java import Java
@@ -24,7 +24,8 @@ class Launch:
         jars: folder of its jars.
         profile: "default" or "quick".
         heap_mib: heap of a node.
-        cores: what `-XX:ActiveProcessorCount` says, so that pools have one size whatever the limits of the day.
+        cores: what `-XX:ActiveProcessorCount` says, so that pools have one size whatever the limits of the
+            day.
         agent: the metrics agent's jar, if it is loaded.
         extra: the user's JVM options.
     """
@@ -52,7 +53,7 @@ class Launch:
 
     def command(self, node: NodeSpec) -> list[str]:
         """The words that start one node."""
-        jars = sorted(self.jars.glob("*.jar"))
+        jars = self.jar_files()
         agents = [f"-javaagent:{jar}" for jar in jars if jar.name.startswith("jamm-")]
         if self.agent:
             agents.append(f"-javaagent:{self.agent}=port={AGENT_PORT},host={node.address}")
@@ -69,12 +70,34 @@ class Launch:
             str(self.java.binary),
             *agents,
             *self.jvm_options(),
+            *self._classes(node),
             *self._logs(folder / "logs"),
             *(f"-D{name}={value}" for name, value in places.items()),
             "-cp",
-            ":".join(map(str, [folder / "conf", *jars])),
+            ":".join(map(str, [*jars, folder / "conf"])),
             MAIN,
         ]
+
+    def jar_files(self) -> list[Path]:
+        """The jars, in the order of the class path."""
+        return sorted(self.jars.glob("*.jar"))
+
+    @property
+    def archived(self) -> bool:
+        """Whether servers start from a class archive, once there is one."""
+        return self.profile == "quick" and self.java.major >= archive.JAVA_LEAST
+
+    def class_list(self, node: NodeSpec) -> Path:
+        """Where the first node lists its classes while there is no archive."""
+        return node.folder / "tmp" / "classes.lst"
+
+    def _classes(self, node: NodeSpec) -> list[str]:
+        if not self.archived:
+            return []
+        path = archive.place(self.java, self.jar_files())
+        if path.exists():
+            return [f"-XX:SharedArchiveFile={path}"]
+        return [f"-XX:DumpLoadedClassList={self.class_list(node)}"] if node.number == 1 else []
 
     def _logs(self, logs: Path) -> list[str]:
         words = [f"-XX:ErrorFile={logs / 'hs_err.log'}"]

@@ -1,8 +1,8 @@
 """What upstream ships: the settings of its `conf/cassandra.yaml`, and the options of its `conf/jvm*.options`.
 
-The Maven artifacts hold the class defaults (`org.apache.cassandra.config.Config`) but not those files. What stands here
-are the uncommented lines of each line's own `cassandra.yaml` that differ from the class defaults, so that both together
-are what an unpacked release does.
+The Maven artifacts hold the class defaults (`org.apache.cassandra.config.Config`) but not those files. What
+stands here are the uncommented lines of each line's own `cassandra.yaml` that differ from the class defaults,
+so that both together are what an unpacked release does.
 """
 
 from __future__ import annotations
@@ -97,7 +97,8 @@ _OPENS_17 = (
 def module_options(java: int, line: str) -> list[str]:
     """The options that open the JDK's modules to Cassandra.
 
-    Upstream also opens jdk.compiler, which a runtime without a compiler does not have; nothing here asks for it.
+    Upstream also opens jdk.compiler, which a runtime without a compiler does not have; nothing here asks for
+    it.
     """
     if java < 9:
         return []

@@ -15,7 +15,7 @@ from steelyard.errors import InfrastructureError, InputError, MissingToolError, 
 from steelyard.spec.system import CassandraSystem
 from steelyard.testbed import artifacts, cgroup, namespaces, network, state
 from steelyard.testbed.base import Say, Settled, WatchTarget
-from steelyard.testbed.cassandra import config, facts, profile, replication, rest, ring, versions
+from steelyard.testbed.cassandra import archive, config, facts, profile, replication, rest, ring, versions
 from steelyard.testbed.cassandra.config import AGENT_PORT, NodeSpec
 from steelyard.testbed.cassandra.launch import Launch
 from steelyard.testbed.cassandra.node import LocalNode
@@ -74,6 +74,7 @@ class CassandraTestbed:
             self._fail(say, error)
             raise
         self.up_seconds = monotonic() - start
+        self._archive_classes(say)
 
     def down(self, say: Say) -> None:
         """Take it down: SIGTERM to all nodes at once, SIGKILL for what stays, then folders, groups and namespaces."""
@@ -200,6 +201,15 @@ class CassandraTestbed:
             for node in self.nodes:
                 ring.wait_answers(node, START_LIMIT_S, say)
             ring.wait_complete(self.nodes, START_LIMIT_S, say)
+
+    def _archive_classes(self, say: Say) -> None:
+        """Make the class archive that the next start will use, once there is a list of classes."""
+        _, launch = self._running()
+        classes = launch.class_list(self.nodes[0].spec)
+        if classes.exists():
+            say("making the class archive for the next starts (once)")
+            if not archive.make(launch.java, launch.jar_files(), classes):
+                say("no class archive could be made; starts stay as they are")
 
     def _running(self) -> tuple[state.Record, Launch]:
         if self.record is None or self.launch is None:

@@ -17,8 +17,9 @@ PLACES: dict[str, Callable[[int, int], str]] = {
 def initial_tokens(partitioner: str, nodes: int, per_node: int) -> list[str]:
     """Each node's `initial_token`, a comma-separated list.
 
-    With ByteOrderedPartitioner the ring is the keys' own order; the tokens lie evenly in the decimal digits that
-    follow `user`, the form of YCSB's keys. Give `initial_token` as a list in the settings for keys of another form.
+    With ByteOrderedPartitioner the ring is the keys' own order; the tokens lie evenly in the decimal digits
+    that follow `user`, the form of YCSB's keys. Give `initial_token` as a list in the settings for keys of
+    another form.
     """
     place = PLACES[partitioner]
     total = nodes * per_node

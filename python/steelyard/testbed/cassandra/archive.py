@@ -1,0 +1,51 @@
+"""The class archive of the quick profile: a JVM that maps its classes ready-made starts with a third less CPU.
+
+It is made once for each Java build and set of jars, from the list of classes that a first node loaded, and
+kept in the user's cache. Without it everything works as well, a little later. It holds for one class path
+only, in this order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from steelyard.testbed.java import Java
+from steelyard.testbed.state import cache_folder
+
+JAVA_LEAST = 17
+"""Older runtimes differ in how they make one; they do without."""
+MAKE_LIMIT_S = 120.0
+
+
+def place(java: Java, jars: Sequence[Path]) -> Path:
+    """Where the archive for this Java build and these jars is, or would be."""
+    stamps = [f"{jar} {jar.stat().st_mtime_ns} {jar.stat().st_size}" for jar in jars]
+    name = hashlib.sha256("\n".join([java.full, str(java.binary), *stamps]).encode()).hexdigest()[:16]
+    return cache_folder() / "classes" / f"{name}.jsa"
+
+
+def make(java: Java, jars: Sequence[Path], classes: Path) -> bool:
+    """Make the archive from a list of classes; whether it is there now. A failure costs nothing but the gain."""
+    archive = place(java, jars)
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    partial = archive.with_name(f"{archive.name}.partial.{os.getpid()}")
+    words = [
+        str(java.binary),
+        "-Xshare:dump",
+        "-Xlog:disable",
+        f"-XX:SharedClassListFile={classes}",
+        f"-XX:SharedArchiveFile={partial}",
+        "-XX:+UseSerialGC",
+        "-cp",
+        ":".join(map(str, jars)),
+    ]
+    with suppress(OSError, subprocess.SubprocessError):
+        subprocess.run(words, capture_output=True, timeout=MAKE_LIMIT_S, check=True)
+        partial.replace(archive)
+    partial.unlink(missing_ok=True)
+    return archive.exists()
