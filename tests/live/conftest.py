@@ -1,26 +1,57 @@
-"""What live tests share: no process may outlive a test."""
+"""Live tests need real servers. Where Java or Maven are missing they fail and say so; they are never skipped."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from bench_command import Command, ours
+
+from steelyard.spec.system import CassandraSystem
+from steelyard.testbed.cassandra import CassandraTestbed
+from steelyard.testbed.process import own_identity
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.live)
+
+
+@pytest.fixture(scope="session")
+def state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A state folder of the tests' own: the user's clusters are neither seen nor touched."""
+    folder = tmp_path_factory.mktemp("state")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(os.environ, "STEELYARD_STATE", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def cassandra3(state_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CassandraTestbed]:
+    """Three nodes of Cassandra 5.0, shared; a test that changes one puts it right again."""
+    system = CassandraSystem(nodes=3, profile="quick")
+    testbed = CassandraTestbed(
+        system, name="shared3", root=tmp_path_factory.mktemp("nodes"), owner=own_identity()
+    )
+    testbed.up(print)
+    yield testbed
+    testbed.down(print)
 
 
 @pytest.fixture
-def command(tmp_path: Path) -> Iterator[Callable[[str], Command]]:
-    """Start `steelyard WORDS --no-report --out FOLDER`; afterwards nothing of it may run."""
-    started: list[Command] = []
+def cluster(state_folder: Path, tmp_path: Path) -> Iterator[Callable[..., CassandraTestbed]]:
+    """Makes clusters that are taken down with the test; not yet up."""
+    made: list[CassandraTestbed] = []
 
-    def start(words: str) -> Command:
-        started.append(Command(words, tmp_path / f"run{len(started) or ''}"))
-        return started[-1]
+    def make(name: str, **settings: object) -> CassandraTestbed:
+        system = CassandraSystem.model_validate({"profile": "quick", **settings})
+        made.append(CassandraTestbed(system, name=name, root=tmp_path, owner=own_identity()))
+        return made[-1]
 
-    yield start
-    for one in started:
-        if one.process.poll() is None:
-            one.process.terminate()
-            one.end()
-    assert ours(tmp_path) == []
+    yield make
+    for testbed in made:
+        testbed.down(print)

@@ -85,7 +85,8 @@ def test_a_server_dies_with_the_tool(tmp_path: Path) -> None:
     script = (
         "import sys, os, time; from pathlib import Path; from steelyard.testbed import process\n"
         "here = Path(sys.argv[1])\n"
-        "found, _ = process.start(['sleep', '600'], log=here / 'log', cwd=here, before=lambda _: None, die_with_us=True)\n"
+        "found, _ = process.start(['sleep', '600'], log=here / 'log', cwd=here,\n"
+        "                         before=lambda _: None, die_with_us=True)\n"
         "while Path(f'/proc/{found.pid}/comm').read_text() != 'sleep\\n': pass\n"
         "print(found.pid, found.start_ticks, found.boot_id, flush=True)\n"
         "time.sleep(600)\n"

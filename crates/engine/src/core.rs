@@ -469,7 +469,10 @@ impl Core {
             self.recorder.censor(kind, due, now - due);
             unsent += 1;
         }
-        self.ship(now.saturating_sub(self.start_ns) / SECOND, newly);
+        let counts = &self.recorder.counts;
+        if newly + counts.started + counts.done > 0 || self.ticked == 0 {
+            self.ship(now.saturating_sub(self.start_ns) / SECOND, newly);
+        }
         (unsent, busy.len() as u64)
     }
 

@@ -1,4 +1,4 @@
-"""Servers from their published Maven artifacts: fetched once into the user's cache, complete or not there at all."""
+"""Servers from their published Maven artifacts: fetched once into the cache, complete or not at all."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ DEPENDENCY = (
     "    <dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>"
 )
 FREE_BYTES_MIN = 300 << 20
+NEEDS_NETWORK = "the first start of a version needs the network (or a mirror in ~/.m2/settings.xml)"
 HINTS = {
     "No space left": "free some disk space",
-    "Unknown host": "the first start of a version needs the network (or a mirror in ~/.m2/settings.xml)",
-    "Connection refused": "the first start of a version needs the network (or a mirror in ~/.m2/settings.xml)",
+    "Unknown host": NEEDS_NETWORK,
+    "Connection refused": NEEDS_NETWORK,
     "timed out": "the network is slow or closed; try again, or name a mirror in ~/.m2/settings.xml",
     "offline": "Maven is in offline mode and has not got this version yet",
 }

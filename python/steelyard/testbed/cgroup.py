@@ -1,4 +1,4 @@
-"""Control groups, versions 1 and 2: one group per node holds all its processes under one limit of CPU, memory and I/O.
+"""Control groups, versions 1 and 2: one per node holds all its processes under one limit of CPU, memory, I/O.
 
 The CPU period is fixed, equal for all systems, and bursts are off; both are recorded.
 """
@@ -72,8 +72,9 @@ class Group:
     def _write(self, controller: str, name: str, value: str) -> None:
         folder = self.folders.get(controller)
         if folder is None:
+            why = self.missing.get(controller, "it is missing")
             raise InfrastructureError(
-                f"a limit needs the control group controller {controller!r}: {self.missing.get(controller, 'it is missing')}",
+                f"a limit needs the control group controller {controller!r}: {why}",
                 hint="run as root on a host with control groups, or leave the limit out",
             )
         try:
@@ -115,7 +116,7 @@ def _roots() -> dict[str, Path]:
 
 
 def remove(folder: Path) -> None:
-    """Remove a group of ours, and our folders above it once they are empty; waits a moment for its last task."""
+    """Remove a group of ours, and our folders above it once empty; waits a moment for its last task."""
     until = time.monotonic() + 2.0
     while folder.exists():
         try:

@@ -1,4 +1,4 @@
-"""Just enough of the CQL native protocol (version 4) to ask a node how it is: a plain socket, no driver, no pool."""
+"""Just enough of the CQL native protocol (version 4) to ask a node how it is: a plain socket, no driver."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Probe:
         self._exchange(OPTIONS, b"", SUPPORTED)
 
     def query(self, cql: str, consistency: int = ONE) -> list[Row]:
-        """Run a statement on a started connection; the rows' cells as bytes, which the caller knows to read."""
+        """Run a statement on a started connection; its cells as bytes, which the caller can read."""
         text = cql.encode()
         body = struct.pack(">I", len(text)) + text + struct.pack(">HB", consistency, SKIP_METADATA)
         return rows(self._exchange(QUERY, body, RESULT))

@@ -26,7 +26,7 @@ class HostsTestbed(NullTestbed):
         self.system = system
 
     def up(self, say: Say) -> None:
-        """See that one of the addresses answers. Raises InfrastructureError with each one's reason if none does."""
+        """See that one of the addresses answers; else InfrastructureError, with the reason of each."""
         if self.system.tls_ca is not None:
             say("TLS: whether the hosts answer is left to the engine")
             return

@@ -1,4 +1,4 @@
-"""Finding the Java a server needs: what was asked for, JAVA_HOME, /usr/lib/jvm, PATH, the user's cache; or fetching it."""
+"""Finding the Java a server needs: as asked for, JAVA_HOME, /usr/lib/jvm, PATH, the cache; or fetching it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Network namespaces of one cluster: a hub with a bridge, and one per node, wired to nothing else of this machine."""
+"""Network namespaces of one cluster: a hub with a bridge, and one per node, wired to nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses and ports: each cluster has a block of its own, so that several run at once with the usual ports."""
+"""Addresses and ports: each cluster has a block of its own; several run at once with the usual ports."""
 
 from __future__ import annotations
 
@@ -39,11 +39,13 @@ def check_ports(addresses: Iterable[str], ports: Iterable[int]) -> None:
         for port in wanted:
             if _occupied(address, port):
                 raise InfrastructureError(
-                    f"{address}:{port} is already used by {owner_of(address, port)}",
-                    hint=f"stop it, or give the cluster another port, e.g. --set native_transport_port={port + 10000}"
-                    if port == 9042
-                    else "stop it first",
+                    f"{address}:{port} is already used by {owner_of(address, port)}", hint=_way_out(port)
                 )
+
+
+def _way_out(port: int) -> str:
+    other = {9042: "native_transport_port", 7000: "storage_port"}.get(port)
+    return f"stop it, or use another port: --set {other}={port + 10000}" if other else "stop it first"
 
 
 def _occupied(address: str, port: int) -> bool:

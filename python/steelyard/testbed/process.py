@@ -1,4 +1,4 @@
-"""Servers as processes: started so that none is ever unrecorded, known by pid and start time, ended by that identity.
+"""Servers as processes: never unrecorded, known by pid and start time, ended by that identity.
 
 A pid alone says nothing, since the kernel gives it out again. A process is (pid, start time in clock ticks
 since boot, boot id); after a reboot, or when another program has the pid, that identity is gone and nothing

@@ -70,7 +70,7 @@ class Record:
         return self.owner is not None and not self.owner.alive()
 
     def release(self) -> None:
-        """End every process, and remove control groups, namespaces and the record; the root is left to the caller."""
+        """End every process; remove control groups, namespaces and the record, but not the root."""
         end(list(self.processes.values()), grace_s=0.0 if self.abandoned else GRACE_S)
         for group in reversed(self.cgroups):
             cgroup.remove(Path(group))
@@ -147,7 +147,7 @@ def take_down(record: Record) -> None:
 
 
 def end_leftovers(say: Say) -> list[str]:
-    """End every cluster whose owner is gone; returns their names. Nothing is ever found by a program's name."""
+    """End every cluster whose owner is gone; returns their names. None is found by a program's name."""
     with locked():
         gone = [record for record in records() if record.abandoned]
         for record in gone:

@@ -52,7 +52,7 @@ class NodeSpec:
 def node_specs(
     system: CassandraSystem, block: str, folder: Path, namespaces: Sequence[str]
 ) -> list[NodeSpec]:
-    """The nodes of a cluster; datacenters take turns, so that neighbours on the ring are in different ones."""
+    """The nodes of a cluster; datacenters take turns, so that neighbours on the ring differ in theirs."""
     places = _places(system)
     return [
         NodeSpec(

@@ -1,4 +1,4 @@
-"""What a result must say of a Cassandra cluster: release, nodes, configuration, deviations, durability, limits."""
+"""What a result must say of a cluster: release, nodes, configuration, deviations, durability, limits."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from steelyard.testbed.cassandra.launch import Launch
 from steelyard.testbed.cassandra.node import LocalNode
 from steelyard.testbed.cassandra.profile import Deviation
 from steelyard.testbed.cassandra.versions import Line
+
+MACHINE = "several nodes share one machine"
 
 
 def access_plan(access: CqlAccess) -> dict[str, Any]:
@@ -76,15 +78,20 @@ def deviations(
     system: CassandraSystem, line: Line, launch: Launch, shared: Mapping[str, Any]
 ) -> list[Deviation]:
     """Every departure from what upstream ships, with its reason."""
-    several = "several nodes share one machine"
     found = [
-        Deviation("addresses, directories, cluster_name", "one of each per node", "localhost, one node",
-        several), Deviation("seeds", "the first node and itself", "127.0.0.1:7000",
-                  "a new ring: there is nothing to stream"),
-        Deviation("-XX:ActiveProcessorCount", launch.cores, None, "pools have one size, whatever the CPU quota
-        of the day"), *profile.jvm_deviations(system.profile, line.name, launch.heap_mib, launch.java.major),
+        Deviation(
+            "addresses, directories, cluster_name", "one of each per node", "localhost, one node", MACHINE
+        ),
+        Deviation(
+            "seeds",
+            "the first node" if at_once(shared) else "the first node and itself",
+            "127.0.0.1:7000",
+            "a new ring: there is nothing to stream",
+        ),
+        Deviation("-XX:ActiveProcessorCount", launch.cores, None, "pools keep one size under any CPU quota"),
+        *profile.jvm_deviations(system.profile, line.name, launch.heap_mib, launch.java.major),
         *profile.setting_deviations(line, shared, system),
-    ]  # fmt: skip
+    ]
     if at_once(shared):
         found.append(
             Deviation("initial_token", "evenly spaced", None, "all nodes start at once, and the ring is even")
@@ -109,7 +116,9 @@ def durability(system: CassandraSystem, shared: Mapping[str, Any]) -> str:
         window = shared.get("commitlog_sync_group_window", GROUP_WINDOW)
         return f"acknowledged after the commit log was synced to disk (fsync), once every {window}"
     period = shared.get("commitlog_sync_period") or f"{shared.get('commitlog_sync_period_in_ms')}ms"
-    return f"acknowledged before it is on disk: the commit log is synced every {period}; a crash loses up to that"
+    return (
+        f"acknowledged before it is on disk: the commit log is synced every {period}, which a crash can cost"
+    )
 
 
 def limit_facts(

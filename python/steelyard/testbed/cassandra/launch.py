@@ -104,7 +104,6 @@ class Launch:
         if self.java.major > 8 and self.profile == "default":
             # As upstream's cassandra-env.sh does.
             what = "gc=info,heap*=debug,age*=debug,safepoint=info,promotion*=debug"
-            words.append(
-                f"-Xlog:{what}:file={logs / 'gc.log'}:time,uptime,pid,tid,level:filecount=10,filesize=10485760"
-            )
+            how = "time,uptime,pid,tid,level:filecount=10,filesize=10485760"
+            words.append(f"-Xlog:{what}:file={logs / 'gc.log'}:{how}")
         return words

@@ -1,4 +1,4 @@
-"""The old names of cassandra.yaml's settings: before 4.1 the unit stood in the name and the value was a bare number."""
+"""The old names of cassandra.yaml's settings: before 4.1 the unit stood in the name, the value was bare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two profiles: what each changes of what upstream ships, and why. Whatever is changed is recorded in the result."""
+"""The two profiles: what each changes of what upstream ships, and why; it is all recorded in the result."""
 
 from __future__ import annotations
 

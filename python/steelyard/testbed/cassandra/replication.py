@@ -1,4 +1,4 @@
-"""What a keyspace on this cluster can promise: the replication map, and consistency levels that cannot be met."""
+"""What a keyspace can promise here: the replication map, and consistency levels that cannot be met."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def _check_level(what: str, level: str, factors: dict[str, tuple[int, int]], loc
         needed = FIXED.get(level) or (factor if level == "ALL" else factor // 2 + 1)
         if needed > available:
             raise InputError(
-                f"{what} consistency {level} needs {needed} replicas, but of replication factor {factor} only "
-                f"{available} can exist",
+                f"{what} consistency {level} needs {needed} replicas, but of replication factor {factor} "
+                f"only {available} can exist",
                 hint="more nodes, a smaller replication factor, or a weaker level",
             )
 

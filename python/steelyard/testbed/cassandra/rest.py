@@ -70,5 +70,5 @@ def _by_pools(node: LocalNode) -> int:
 
 
 def _by_files(data: Path) -> int:
-    """Flushes and compactions under way: each keeps a transaction log beside the files it writes, in every version."""
+    """Flushes and compactions under way: in every version each keeps a transaction log beside its files."""
     return sum(1 for _ in data.glob("*/*/*_txn_*.log"))

@@ -18,12 +18,12 @@ SMALL_TABLES = {
     2: "SELECT session_id FROM system_traces.sessions LIMIT 1",
     3: "SELECT parent_id FROM system_distributed.parent_repair_history LIMIT 1",
 }
-"""Replication factor -> a read over the whole ring of a small table that every release makes with it. At ALL it
-needs every replica of every range alive, as this node sees it."""
+"""Replication factor -> a read over the whole ring of a small table that every release makes with it. At ALL
+it needs every replica of every range alive, as this node sees it."""
 
 
 def normal_members(place: Place) -> int:
-    """How many nodes, itself included, this node knows as full members with its own schema; raises OSError."""
+    """How many full members with its own schema this node knows, itself included; raises OSError."""
     local = ask(place, LOCAL)[0]
     if local[0] != b"COMPLETED":
         return 0
@@ -42,12 +42,11 @@ def complete(place: Place, size: int) -> bool:
 
 
 def wait_answers(node: LocalNode, limit_s: float, say: Say) -> None:
-    """Wait until a node answers CQL. Raises InfrastructureError when it dies, or not within `limit_s` seconds."""
+    """Wait until a node answers CQL. Raises InfrastructureError if it dies, or after `limit_s` seconds."""
     start = time.monotonic()
     _wait([node], lambda: answers(node.place), limit_s, f"{node.spec.name} does not answer CQL")
-    say(
-        f"{node.spec.name} answers on {node.spec.address}:{node.place.port} ({time.monotonic() - start:.1f} s)"
-    )
+    seconds = time.monotonic() - start
+    say(f"{node.spec.name} answers on {node.spec.address}:{node.place.port} ({seconds:.1f} s)")
 
 
 def wait_complete(nodes: Sequence[LocalNode], limit_s: float, say: Say) -> None:

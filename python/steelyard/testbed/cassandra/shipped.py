@@ -147,7 +147,7 @@ GENERAL = (
 
 
 def collector_options(line: str, heap_mib: int, cores: int) -> list[str]:
-    """The garbage collector as the line ships it: G1 from 5.0 on, before that CMS with its young generation."""
+    """The collector as the line ships it: G1 from 5.0 on, before that CMS with its young generation."""
     if line == "5.0":
         return list(_G1)
     return [*_CMS, "-XX:-UseBiasedLocking", f"-Xmn{max(1, min(100 * cores, heap_mib // 4))}m"]

@@ -77,7 +77,7 @@ class CassandraTestbed:
         self._archive_classes(say)
 
     def down(self, say: Say) -> None:
-        """Take it down: SIGTERM to all nodes at once, SIGKILL for what stays, then folders, groups and namespaces."""
+        """Take it down: SIGTERM to all, SIGKILL to what stays; then folders, groups and namespaces."""
         record, self.record = self.record, None
         if record is None:
             return
@@ -184,7 +184,7 @@ class CassandraTestbed:
             group.limit_disk(limits, cgroup.device_of(self.folder))
 
     def _limit_cpu(self) -> None:
-        """The CPU quota comes last: a start inside a quarter of a core takes four times as long, and says nothing."""
+        """The CPU quota comes last: a start within it takes several times as long, and says nothing."""
         for node in self.nodes:
             self.cpu[node.spec.name] = self.system.limits.cpu
             if self.system.limits.cpu:

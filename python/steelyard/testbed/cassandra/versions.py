@@ -52,7 +52,7 @@ def resolve(version: str) -> tuple[str, Line]:
             return version, line
     raise InputError(
         f"Cassandra {version} cannot be run{nearest(version, LINES)}",
-        hint=f"lines that can: {', '.join(LINES)}; newest tried: {', '.join(x.newest for x in LINES.values())}",
+        hint=f"newest tried: {', '.join(line.newest for line in LINES.values())}",
     )
 
 
