@@ -23,6 +23,7 @@ from steelyard.results.disk import writing
 from steelyard.results.intervals import write_intervals
 from steelyard.results.manifest import Manifest
 from steelyard.results.read import TrialResult
+from steelyard.results.tables import SPOOL
 from steelyard.spec.plan import LOAD, RUN, WARMUP, engine_plan
 from steelyard.spec.study import Trial
 from steelyard.testbed.base import Testbed
@@ -131,8 +132,7 @@ class TrialRun:
         return fleet
 
     def _watch(self, fleet: Fleet) -> None:
-        spool = self.folder / "system.spool.parquet"
-        self.sampler = Sampler(self.testbed.targets(), fleet.pids, os.getpid(), spool=spool)
+        self.sampler = Sampler(self.testbed.targets(), fleet.pids, os.getpid(), spool=self.folder / SPOOL)
         self.sampler.start()
 
     def _check_load(self, ends: list[Event]) -> None:

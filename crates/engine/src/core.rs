@@ -278,8 +278,15 @@ impl Core {
         counts.outcomes[outcome as usize] += 1;
         counts.rows += reply.rows;
         counts.bytes += reply.bytes;
-        if let Some(text) = reply.error.take() {
-            self.complain(outcome, text);
+        if let Some((kind, text)) = reply.failure.take() {
+            self.complain(
+                kind,
+                if success {
+                    text + " (another attempt succeeded)"
+                } else {
+                    text
+                },
+            );
         }
         self.record(ticket, did, outcome, success);
     }
@@ -471,7 +478,7 @@ impl Core {
         }
         let counts = &self.recorder.counts;
         if newly + counts.started + counts.done > 0 || self.ticked == 0 {
-            self.ship(now.saturating_sub(self.start_ns) / SECOND, newly);
+            self.ship(self.ticked, newly); // what came since the last tick came in the second after it
         }
         (unsent, busy.len() as u64)
     }

@@ -226,6 +226,8 @@ pub struct Reply {
     pub keep_versions: bool,
     /// The text of the error, set by a driver that returns a failure.
     pub error: Option<String>,
+    /// The first attempt that failed, if any, whatever became of the operation.
+    pub failure: Option<(Outcome, String)>,
 }
 
 impl Reply {

@@ -130,10 +130,16 @@ impl Bench {
                 .await;
             now = self.clock.now();
             let again = outcome.retryable() && self.tools.policy.retry == Retry::UntilDeadline;
+            if let Some(text) = desk.reply.error.take() {
+                desk.reply.failure.get_or_insert((outcome, text));
+            }
             if !again || now + pause.as_nanos() as u64 >= deadline {
                 return (outcome, now, attempt);
             }
             self.pause(pause).await;
+            let failure = desk.reply.failure.take();
+            desk.reply.reset(desk.reply.judge, desk.reply.keep_versions);
+            desk.reply.failure = failure;
             pause = (pause * 2).min(LONGEST_PAUSE);
             attempt += 1;
             now = self.clock.now();

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from steelyard.errors import Interrupted, SteelyardError
+from steelyard.errors import InfrastructureError, Interrupted
 from steelyard.progress import make_show
 from steelyard.results.clock import process_start_ns
 from steelyard.spec.study import Study
@@ -35,7 +35,7 @@ def conduct(study: Study, *, out: Path | None, report: bool) -> None:
 
 
 def _present(outcome: Outcome, *, report: bool) -> None:
-    """Say what came out; a report that cannot be made hides nothing of the result."""
+    """Say what came out; a report that cannot be made hides neither the result nor what went wrong first."""
     from steelyard.report import text_report, write_report
 
     console = Console(highlight=False)
@@ -44,8 +44,8 @@ def _present(outcome: Outcome, *, report: bool) -> None:
         text_report(outcome.path, console)
         if report:
             lines.append(f"report: {write_report(outcome.path, 'html', None)}")
-    except SteelyardError as error:
-        lines.append(f"no report: {error.message}")
+    except Exception as error:
+        outcome.errors.append(InfrastructureError(f"the report could not be made: {error}"))
     for line in lines:
         console.print(line, soft_wrap=True, markup=False)
 

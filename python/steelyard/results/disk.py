@@ -28,24 +28,30 @@ def writing(folder: Path) -> Iterator[None]:
         raise InfrastructureError(f"{folder} cannot be written: {error.strerror or error}") from error
 
 
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A name to write to beside `path`; it takes its place when all went well, and is removed otherwise."""
+    beside = path.with_name(path.name + ".new")
+    with writing(path.parent):
+        try:
+            yield beside
+            beside.replace(path)
+        except BaseException:
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
+            raise
+
+
 def write_atomically(path: Path, text: str) -> None:
     """Write a file that is either the old one or the whole new one, whatever happens meanwhile.
 
     Raises:
         InfrastructureError: the disk is full or refuses.
     """
-    beside = path.with_name(path.name + ".new")
-    with writing(path.parent):
-        try:
-            with beside.open("w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(path)
-        except OSError:
-            with suppress(OSError):
-                beside.unlink()
-            raise
+    with replacing(path) as beside, beside.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.results.disk import writing
+from steelyard.results.disk import replacing
 
 TOTAL = "TOTAL"
 COUNTS = ("due", "started", "done", "ok", "failed", "in_flight", "backlog")
@@ -48,8 +48,8 @@ def read_series(folder: Path, phases: Sequence[str] = ()) -> pl.DataFrame:
 def write_intervals(engine: Path, path: Path) -> pl.DataFrame:
     """Make intervals.parquet from an engine's folder; returns its rows."""
     frame = read_series(engine)
-    with writing(path.parent):
-        frame.write_parquet(path)
+    with replacing(path) as beside:
+        frame.write_parquet(beside)
     return frame
 
 

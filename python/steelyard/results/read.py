@@ -12,16 +12,10 @@ import polars as pl
 from hdrh.histogram import HdrHistogram
 
 from steelyard.errors import InputError
+from steelyard.results import tables
 from steelyard.results.histograms import read_log, read_totals
-from steelyard.results.intervals import SCHEMA, read_series
 
 FORMAT = 1
-SYSTEM_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
-    "t_ns": pl.Int64,
-    "source": pl.String,
-    "metric": pl.String,
-    "value": pl.Float64,
-}
 
 
 class TrialResult:
@@ -82,19 +76,11 @@ class TrialResult:
 
     def intervals(self) -> pl.DataFrame:
         """Rows of intervals.parquet; made from the engine's series when it is missing."""
-        path = self.path / "intervals.parquet"
-        if path.is_file():
-            return pl.read_parquet(path)
-        return (
-            read_series(self.path / "engine")
-            if (self.path / "engine").is_dir()
-            else pl.DataFrame(schema=SCHEMA)
-        )
+        return tables.intervals(self.path)
 
     def system(self) -> pl.DataFrame:
-        """Rows of system.parquet; none when it is missing."""
-        path = self.path / "system.parquet"
-        return pl.read_parquet(path) if path.is_file() else pl.DataFrame(schema=SYSTEM_SCHEMA)
+        """Rows of system.parquet; what was spooled of it when it is missing."""
+        return tables.system(self.path)
 
     def histograms(self, phase: str) -> dict[str, HdrHistogram]:
         """Tag such as `READ.response` -> histogram of ns over the whole phase."""
