@@ -20,7 +20,7 @@ Mode = Literal["raise", "note", "shield"]
 
 
 class Interrupts:
-    """Handlers of the signals, installed inside a `with`.
+    """Handlers of the signals, installed inside a `with`; unless told otherwise they only count.
 
     Attributes:
         count: signals received.
@@ -30,7 +30,7 @@ class Interrupts:
     def __init__(self) -> None:
         self.count = 0
         self.aborted = False
-        self._mode: Mode = "raise"
+        self._mode: Mode = "shield"
         self._before: dict[signal.Signals, Any] = {}
 
     @property
@@ -51,15 +51,16 @@ class Interrupts:
             signal.signal(number, handler)
 
     @contextmanager
-    def noting(self) -> Iterator[None]:
-        """Inside, the first signal is only noted."""
-        with self._in("note"):
+    def raising(self) -> Iterator[None]:
+        """Inside, a signal raises Interrupted at once."""
+        with self._in("raise"):
+            self.check()
             yield
 
     @contextmanager
-    def shielded(self) -> Iterator[None]:
-        """Inside, signals are only counted."""
-        with self._in("shield"):
+    def noting(self) -> Iterator[None]:
+        """Inside, the first signal is only noted."""
+        with self._in("note"):
             yield
 
     @contextmanager
@@ -79,4 +80,5 @@ class Interrupts:
         self.count += 1
         if self._mode == "raise" or (self._mode == "note" and self.count > 1):
             self.aborted = self._mode == "note"
+            self._mode = "shield"  # what is taken down on the way out must not be cut short
             raise Interrupted("interrupted")

@@ -95,13 +95,12 @@ class _Conductor:
             self.folder.mark(trial.number, "failed", error.message)
             return error
         manifest = run.run()
-        with self.interrupts.shielded():
-            try:
-                if run.written:
-                    self.folder.seal(trial.number)
-                self.folder.mark(trial.number, manifest.status, manifest.reason)
-            except SteelyardError as error:
-                return run.error or error
+        try:
+            if run.written:
+                self.folder.seal(trial.number)
+            self.folder.mark(trial.number, manifest.status, manifest.reason)
+        except SteelyardError as error:
+            return run.error or error
         return run.error
 
     def _name(self, trial: Trial) -> str:

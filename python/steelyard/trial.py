@@ -7,6 +7,7 @@ ended, and what was measured is written, with the status and the reason.
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -66,7 +67,8 @@ class TrialRun:
     def run(self) -> Manifest:
         """Run the trial; its manifest tells how it ended, and `error` why it failed."""
         try:
-            self._measure()
+            with self.interrupts.raising():
+                self._measure()
             self.manifest.status = "done"
         except Interrupted as error:
             self._ended("interrupted", error)
@@ -78,8 +80,7 @@ class TrialRun:
             self._ended("failed", InfrastructureError(f"a fault in Steelyard: {error!r}"))
             raise
         finally:
-            with self.interrupts.shielded():
-                self._close()
+            self._close()
         return self.manifest
 
     def _ended(self, status: str, error: SteelyardError) -> None:
@@ -171,7 +172,9 @@ class TrialRun:
             self._try("system", self._keep_samples)
         if (self.folder / "engine").is_dir():
             self._try("intervals", self._keep_intervals)
-        if not self.interrupts.aborted:
+        if self.interrupts.aborted:
+            self._kill_servers()
+        else:
             self._try("servers", self._collect, spoils=False)
         with self._timed("down"):
             self._try("down", lambda: self.testbed.down(self.show.say))
@@ -211,6 +214,13 @@ class TrialRun:
     def _write(self) -> None:
         self.manifest.write(self.folder)
         self.written = True
+
+    def _kill_servers(self) -> None:
+        """In a hurry: no server is asked to leave, so that `down` finds them gone."""
+        for target in self.testbed.targets():
+            for pid in target.pids():
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
 
     def _collect(self) -> None:
         with writing(self.folder):

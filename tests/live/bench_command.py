@@ -60,7 +60,8 @@ class Command:
         with self._heard:
             heard = self._heard.wait_for(lambda: found() or not self._reader.is_alive(), LIMIT_S)
         line = found()
-        assert heard and line, "\n".join(self.lines)
+        assert heard
+        assert line, "\n".join(self.lines)
         self.family |= {p.pid for p in psutil.Process(self.process.pid).children(recursive=True)}
         return line
 

@@ -1,4 +1,4 @@
-"""Live tests need real servers. Where Java or Maven are missing they fail and say so; they are never skipped."""
+"""Live tests need real servers. Where Java or Maven are missing they fail and say so; none is skipped."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ def state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def cassandra3(state_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CassandraTestbed]:
+def cassandra3(
+    state_folder: Path,  # noqa: ARG001 - set before anything is recorded
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[CassandraTestbed]:
     """Three nodes of Cassandra 5.0, shared; a test that changes one puts it right again."""
     system = CassandraSystem(nodes=3, profile="quick")
     testbed = CassandraTestbed(
@@ -43,7 +46,10 @@ def cassandra3(state_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.fixture
-def cluster(state_folder: Path, tmp_path: Path) -> Iterator[Callable[..., CassandraTestbed]]:
+def cluster(
+    state_folder: Path,  # noqa: ARG001 - set before anything is recorded
+    tmp_path: Path,
+) -> Iterator[Callable[..., CassandraTestbed]]:
     """Makes clusters that are taken down with the test; not yet up."""
     made: list[CassandraTestbed] = []
 

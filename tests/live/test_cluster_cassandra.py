@@ -159,7 +159,8 @@ def test_two_clusters_at_once_and_no_name_twice(cassandra3: CassandraTestbed, cl
     assert [found.name for found in state.records()] == ["shared3"]
 
 
-def test_occupied_port_names_the_process(cassandra3: CassandraTestbed, cluster: Make) -> None:
+@pytest.mark.usefixtures("cassandra3")
+def test_occupied_port_names_the_process(cluster: Make) -> None:
     import socket
 
     free = f"127.10.{max(int(r.block.split('.')[2]) for r in state.records()) + 1}.1"
@@ -254,8 +255,9 @@ time.sleep(600)
 """
 
 
+@pytest.mark.usefixtures("state_folder")
 @pytest.mark.parametrize("started_in", ["main", "thread"])
-def test_a_killed_tool_leaves_no_server(state_folder: Path, tmp_path: Path, started_in: str) -> None:
+def test_a_killed_tool_leaves_no_server(tmp_path: Path, started_in: str) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", OWNER, tmp_path, started_in], stdout=subprocess.PIPE, text=True
     ) as tool:

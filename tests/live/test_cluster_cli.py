@@ -19,7 +19,7 @@ def steelyard(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def lab(state_folder: Path) -> Iterator[str]:
+def lab(state_folder: Path) -> Iterator[str]:  # noqa: ARG001 - set before anything is recorded
     name = "clilab"
     yield name
     if name in {record.name for record in state.records()}:
@@ -63,7 +63,8 @@ def test_what_cannot_be_is_said_before_anything_is_started(state_folder: Path) -
     assert not (state_folder / "clusters" / "wrong").exists()
 
 
-def test_doctor_finds_what_is_here(state_folder: Path) -> None:
+@pytest.mark.usefixtures("state_folder")
+def test_doctor_finds_what_is_here() -> None:
     found = steelyard("doctor")
     assert found.returncode == 0, found.stderr
     for word in ("Java for Cassandra 5.0", "Maven", "cores", "memory", "ports", "control groups"):

@@ -19,7 +19,44 @@ pytestmark = pytest.mark.live
 
 ROWS = 500
 MOVING = ("server_client_writes_total", "server_local_writes_total", "server_memtable_bytes")
-ALWAYS = ["heap_used_bytes", "heap_max_bytes", "gc_seconds_total", "gc_count_total", "compactions_pending", "compaction_bytes_total", "compactions_completed_total", "memtable_bytes", "memtable_flushes_total", "flushes_pending", "sstables", "sstables_per_read_p50", "sstables_per_read_p99", "live_disk_bytes", "bloom_false_positives_total", "key_cache_hits_total", "key_cache_requests_total", "row_cache_hits_total", "client_reads_total", "client_writes_total", "client_range_total", "local_reads_total", "local_writes_total", "read_stage_pending", "mutation_stage_pending", "native_pending", "dropped_total", "timeouts_total", "unavailables_total", "hints_total", "hints_in_progress", "streams_active", "streaming_in_bytes_total", "streaming_out_bytes_total", "commitlog_pending", "commitlog_bytes"]
+ALWAYS = [
+    "heap_used_bytes",
+    "heap_max_bytes",
+    "gc_seconds_total",
+    "gc_count_total",
+    "compactions_pending",
+    "compaction_bytes_total",
+    "compactions_completed_total",
+    "memtable_bytes",
+    "memtable_flushes_total",
+    "flushes_pending",
+    "sstables",
+    "sstables_per_read_p50",
+    "sstables_per_read_p99",
+    "live_disk_bytes",
+    "bloom_false_positives_total",
+    "key_cache_hits_total",
+    "key_cache_requests_total",
+    "row_cache_hits_total",
+    "client_reads_total",
+    "client_writes_total",
+    "client_range_total",
+    "local_reads_total",
+    "local_writes_total",
+    "read_stage_pending",
+    "mutation_stage_pending",
+    "native_pending",
+    "dropped_total",
+    "timeouts_total",
+    "unavailables_total",
+    "hints_total",
+    "hints_in_progress",
+    "streams_active",
+    "streaming_in_bytes_total",
+    "streaming_out_bytes_total",
+    "commitlog_pending",
+    "commitlog_bytes",
+]
 
 
 class Cql:

@@ -42,11 +42,11 @@ class Identity:
     boot_id: str
 
     def alive(self) -> bool:
-        """Whether exactly this process still runs; a zombie does not."""
+        """Whether exactly this process still runs, be it by a thread that has not ended yet."""
         found = _stat(self.pid)
         return (
             found is not None
-            and found[STATE_FIELD] not in "ZX"
+            and not _ended(self.pid, found[STATE_FIELD])
             and int(found[START_FIELD]) == self.start_ticks
             and BOOT_ID.read_text().strip() == self.boot_id
         )
@@ -164,6 +164,16 @@ def wait_gone(processes: Sequence[Identity], limit_s: float) -> bool:
             return False
         time.sleep(0.02)
     return True
+
+
+def _ended(pid: int, state: str) -> bool:
+    """A zombie has ended; but while others of its threads end, it still holds its ports."""
+    if state not in "ZX":
+        return False
+    try:
+        return len(list(Path(f"/proc/{pid}/task").iterdir())) <= 1
+    except OSError:
+        return True
 
 
 def _stat(pid: int) -> list[str] | None:

@@ -17,6 +17,7 @@ from steelyard.testbed.cql_probe import Place
 from steelyard.testbed.process import Identity
 
 STOP_GRACE_S = 20.0
+LINE_MAX = 300
 
 
 class LocalNode:
@@ -134,13 +135,16 @@ def _first_words(crash: Path) -> str:
 
 
 def last_line(logs: Path) -> str:
-    """The last error of a server's log, else the last line of what it printed or logged."""
-    found: list[str] = []
-    for name in ("system.log", "stdout.log"):
-        if (logs / name).exists():
-            with (logs / name).open("rb") as log:
-                log.seek(max(0, log.seek(0, 2) - 65536))
-                found += log.read().decode(errors="replace").splitlines()
-    errors = [line for line in found if line.startswith(("ERROR", "Error", "Exception", "FATAL"))]
-    lines = errors[-1:] or [line for line in found if line.strip()][-1:]
-    return lines[0][:300] if lines else ""
+    """The last error a server told of, else the last line of its log, else of what it printed."""
+    log, printed = _tail(logs / "system.log"), _tail(logs / "stdout.log")
+    errors = [line for line in (*printed, *log) if line.startswith(("ERROR", "Error", "Exception", "FATAL"))]
+    lines = errors[-1:] or log[-1:] or printed[-1:]
+    return lines[0][:LINE_MAX] if lines else ""
+
+
+def _tail(path: Path) -> list[str]:
+    if not path.exists():
+        return []
+    with path.open("rb") as log:
+        log.seek(max(0, log.seek(0, 2) - 65536))
+        return [line for line in log.read().decode(errors="replace").splitlines() if line.strip()]

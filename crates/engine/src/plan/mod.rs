@@ -1,0 +1,230 @@
+//! The plan: everything one engine process needs to know, as JSON. `docs/format.md` says every field.
+//!
+//! Parsing never touches the world: a plan is checked here as a whole before anything is opened.
+
+mod driver;
+mod workload;
+
+pub use driver::{CqlPlan, DriverPlan, EmbeddedPlan};
+pub use workload::{
+    Compat, Fields, KeyOrder, KeyPlan, Length, Mix, Request, ValueKind, Verify, Workload,
+};
+
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The version of the plan format; a plan of another version is refused.
+pub const PLAN_FORMAT: u32 = 1;
+
+/// A plan that cannot be run; the text says which field and why.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct PlanError(pub String);
+
+/// One engine process's orders.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Must equal [`PLAN_FORMAT`].
+    pub plan_format: u32,
+    /// Every random draw of the run is a function of this seed and an operation number.
+    pub seed: u64,
+    /// Which of how many engines this one is.
+    #[serde(default)]
+    pub engine: EngineShare,
+    /// Folder (existing) that receives events, histograms and series.
+    pub out: PathBuf,
+    /// The database driver and its options.
+    pub driver: DriverPlan,
+    /// Records, keys, values and the mix of operations.
+    pub workload: Workload,
+    /// How due times are waited for.
+    #[serde(default)]
+    pub pacing: Pacing,
+    /// What happens when an attempt fails.
+    #[serde(default)]
+    pub retry: Retry,
+    /// An operation's deadline from its start, over all attempts, in milliseconds.
+    #[serde(default = "default_timeout_ms")]
+    pub timeout_ms: u64,
+    /// One attempt's deadline, in milliseconds.
+    #[serde(default = "default_attempt_timeout_ms")]
+    pub attempt_timeout_ms: u64,
+    /// The phases, in the order in which commands may start them.
+    pub phases: Vec<Phase>,
+    /// Start every phase at once, in order, without commands (for use by hand).
+    #[serde(default)]
+    pub autostart: bool,
+}
+
+fn default_timeout_ms() -> u64 {
+    10_000
+}
+fn default_attempt_timeout_ms() -> u64 {
+    5_000
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// Engine `index` of `count` takes the operation numbers n with n mod count = index.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EngineShare {
+    /// This engine, from 0.
+    pub index: u32,
+    /// All engines of the run.
+    pub count: u32,
+}
+
+impl Default for EngineShare {
+    fn default() -> Self {
+        Self { index: 0, count: 1 }
+    }
+}
+
+/// Pacing of due times.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pacing {
+    /// Do not wake for due times sooner than this after the last turn; 0 = exact. None = 50 us, 100 us above 20 k/s.
+    #[serde(default)]
+    pub quantum_us: Option<u64>,
+    /// Run the worker under SCHED_FIFO.
+    #[serde(default)]
+    pub realtime: bool,
+}
+
+/// The retry policy, one for all systems.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Retry {
+    /// Try again, elsewhere, until the operation's deadline; the clock is never restarted.
+    #[default]
+    UntilDeadline,
+    /// One attempt.
+    None,
+}
+
+/// One phase.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Phase {
+    /// Name: file names and commands use it.
+    pub name: String,
+    /// What it does.
+    pub kind: PhaseKind,
+    /// Most operations in flight at once, over all engines; in a closed loop the number of clients.
+    pub in_flight: u32,
+    /// When operations are due.
+    #[serde(default)]
+    pub arrivals: Arrivals,
+    /// When it ends.
+    pub limit: Limit,
+}
+
+/// What a phase does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PhaseKind {
+    /// Insert records 0 .. records.
+    Load,
+    /// Operations of the mix.
+    Run,
+}
+
+/// When operations are due.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Arrivals {
+    /// As soon as a client is free: due = started.
+    #[default]
+    Closed,
+    /// Evenly spaced.
+    Constant {
+        /// Operations per second over all engines.
+        rate: f64,
+    },
+    /// Exponential gaps.
+    Poisson {
+        /// Mean operations per second over all engines.
+        rate: f64,
+    },
+}
+
+/// When a phase ends: whichever comes first.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limit {
+    /// Operations over all engines.
+    #[serde(default)]
+    pub operations: Option<u64>,
+    /// Seconds.
+    #[serde(default)]
+    pub seconds: Option<f64>,
+}
+
+impl Plan {
+    /// Check the plan as a whole, before anything is opened.
+    pub fn check(&self) -> Result<(), PlanError> {
+        let refuse = |text: String| Err(PlanError(text));
+        if self.plan_format != PLAN_FORMAT {
+            return refuse(format!(
+                "plan_format is {}, this engine speaks {PLAN_FORMAT}",
+                self.plan_format
+            ));
+        }
+        if self.engine.count == 0 || self.engine.index >= self.engine.count {
+            return refuse(format!(
+                "engine.index {} of engine.count {}",
+                self.engine.index, self.engine.count
+            ));
+        }
+        if self.timeout_ms == 0 || self.attempt_timeout_ms == 0 {
+            return refuse("timeout_ms and attempt_timeout_ms must be above 0".into());
+        }
+        for (i, phase) in self.phases.iter().enumerate() {
+            phase
+                .check()
+                .map_err(|e| PlanError(format!("phases[{i}]: {}", e.0)))?;
+        }
+        crate::generate::check(&self.workload)
+    }
+}
+
+impl Phase {
+    fn check(&self) -> Result<(), PlanError> {
+        let refuse = |text: &str| Err(PlanError(text.into()));
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if self.name.is_empty() || !self.name.chars().all(plain) {
+            return refuse("name must be letters, digits, - and _: files are called by it");
+        }
+        if self.in_flight == 0 {
+            return refuse("in_flight must be above 0");
+        }
+        if let Arrivals::Constant { rate } | Arrivals::Poisson { rate } = self.arrivals
+            && !(rate.is_finite() && rate > 0.0)
+        {
+            return refuse("arrivals.rate must be above 0");
+        }
+        if self
+            .limit
+            .seconds
+            .is_some_and(|s| !(s.is_finite() && s > 0.0))
+        {
+            return refuse("limit.seconds must be above 0");
+        }
+        if self.kind == PhaseKind::Run
+            && self.limit.operations.is_none()
+            && self.limit.seconds.is_none()
+        {
+            return refuse("limit needs operations or seconds: the phase would never end");
+        }
+        Ok(())
+    }
+}
