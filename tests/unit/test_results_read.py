@@ -53,12 +53,15 @@ def test_a_half_written_trial(tmp_path: Path) -> None:
         (trial / name).unlink()
     series = trial / "engine" / "run.series.ndjson"
     series.write_bytes(series.read_bytes()[:-20])
+    (trial / "intervals.parquet").write_bytes(b"cut short")
+    spooled = {"t_ns": 5, "source": "machine", "values": {"a": 1.0, "b": 2.0}}
+    (trial / "system.spool.ndjson").write_text(json.dumps(spooled) + '\n{"t_ns"')
     [found] = open_run(folder).trials
     assert found.partial
     assert (found.manifest, found.status) == ({}, "cut short")
     assert found.phases == ["load", "run"]
     assert found.intervals().height > 0
-    assert found.system().height == 0
+    assert found.system().rows() == [(5, "machine", "a", 1.0), (5, "machine", "b", 2.0)]
     assert found.histograms("run")["TOTAL.response"].get_total_count() > 0  # from the seconds
     assert found.summary("nothing") is None
 

@@ -47,7 +47,7 @@ class Bed(NullTestbed):
         return self._step("settle", Settled(True, 0.0))  # type: ignore[no-any-return]
 
     def dead(self) -> Sequence[tuple[str, str]]:
-        return self.steps["dead"]() if "dead" in self.steps else []  # type: ignore[no-any-return]
+        return self.steps["dead"]() if "dead" in self.steps else []
 
     def targets(self) -> Sequence[WatchTarget]:
         return [WatchTarget(name, lambda: []) for name in ("node1", "node2") if "dead" in self.steps]

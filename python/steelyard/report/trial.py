@@ -135,7 +135,8 @@ def _nothing(read: Read, cut: bool) -> tuple[Warned, ...]:
 
 
 def _told(manifest: Mapping[str, Any]) -> list[Warned]:
-    return [Warned(str(w.get("kind", "")), str(w.get("text", ""))) for w in manifest.get("warnings") or ()]
+    told = manifest.get("warnings") or ()
+    return [Warned(str(w.get("kind", "")).replace(" ", "_"), str(w.get("text", ""))) for w in told]
 
 
 def _context(read: Read, phase: Phase, found: Steady | None, cut: bool) -> Context:

@@ -119,7 +119,8 @@ class LocalNode:
         crash = self.spec.folder / "logs" / "hs_err.log"
         if crash.exists():
             parts.append(_first_words(crash))
-        parts.append(last_line(self.spec.folder / "logs"))
+        if status is None or status >= 0:  # killed from outside it had no last word on the matter
+            parts.append(last_line(self.spec.folder / "logs"))
         return "; ".join(part for part in parts if part)
 
 
