@@ -8,7 +8,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 .PHONY: build demo test unit rust live browser lint format lock clean help
 
 help:            ## show this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+	@grep -E '^[a-z]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed 's/:.*## /\t/' | expand -t 12
 
 build: $(ENGINE) ## set up the environment and build: leaves .venv/bin/steelyard
 
@@ -27,34 +27,38 @@ demo: build      ## the main job on the embedded store: load, run, report (no Ja
 
 test: lint rust unit live browser ## everything, the live tests included
 
+$(VENV)/.dev: $(VENV)/.locked requirements-dev.lock
+	$(PYTHON) -m pip install -q --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	touch $@
+
 rust: build      ## the engine's own tests
 	cargo test --release --locked --quiet
 
-unit: build      ## Python tests that need no server
+unit: build $(VENV)/.dev ## Python tests that need no server
 	$(PYTHON) -m pytest -q tests/unit tests/contract -n 2
 
-live: build      ## tests against real servers (needs Java and Maven)
+live: build $(VENV)/.dev ## tests against real servers (needs Java and Maven)
 	$(PYTHON) -m pytest -q tests/live
 
-browser: build   ## pages in a real browser
+browser: build $(VENV)/.dev ## pages in a real browser
 	tests/browser/install_chromium
 	$(PYTHON) -m pytest -q tests/browser
 
-lint: build      ## formats, lints and types; warnings are errors
+lint: build $(VENV)/.dev ## formats, lints and types; warnings are errors
 	cargo fmt --check
 	cargo clippy --release --locked --all-targets --quiet -- -D warnings
 	$(VENV)/bin/ruff check --quiet python tests benches
 	$(VENV)/bin/ruff format --check --quiet python tests benches
 	$(VENV)/bin/mypy
 
-format: build    ## write the formats that lint asks for
+format: build $(VENV)/.dev ## write the formats that lint asks for
 	cargo fmt
 	$(VENV)/bin/ruff check --fix --quiet python tests benches
 	$(VENV)/bin/ruff format --quiet python tests benches
 
-lock:            ## renew requirements.lock from requirements.in (needs uv)
-	uv pip compile --quiet --generate-hashes --universal --no-annotate --no-header --allow-unsafe \
-	  --python-version 3.11 requirements.in -o requirements.lock
+lock:            ## renew the lock files from requirements*.in (needs uv)
+	for name in requirements requirements-dev; do uv pip compile --quiet --generate-hashes --universal --no-annotate \
+	  --no-header --allow-unsafe --python-version 3.11 $$name.in -o $$name.lock; done
 
 clean:           ## remove what was built
 	rm -rf $(VENV) target
