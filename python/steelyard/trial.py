@@ -24,6 +24,7 @@ from steelyard.results.disk import writing
 from steelyard.results.intervals import write_intervals
 from steelyard.results.manifest import Manifest
 from steelyard.results.read import TrialResult
+from steelyard.results.store import RESERVE
 from steelyard.results.tables import SPOOL
 from steelyard.spec.plan import LOAD, RUN, WARMUP, engine_plan
 from steelyard.spec.study import Trial
@@ -212,6 +213,7 @@ class TrialRun:
         write_intervals(self.folder / "engine", self.folder / "intervals.parquet")
 
     def _write(self) -> None:
+        (self.folder / RESERVE).unlink(missing_ok=True)
         self.manifest.write(self.folder)
         self.written = True
 

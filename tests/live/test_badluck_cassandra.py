@@ -10,6 +10,7 @@ import pytest
 from bench_command import Command, summary
 
 pytestmark = pytest.mark.live
+pytest_plugins = ["bench_fixtures"]
 Start = Callable[[str], Command]
 DAEMON = "CassandraDaemon"
 TWO = "bench cassandra -w a --nodes 2 --rf 2 --profile quick --records 1000 --clients 8 --timeout 2s"

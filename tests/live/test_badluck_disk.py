@@ -18,13 +18,14 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("needs root, to mount a small file system")
     folder = tmp_path / "disk"
     folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=20m", "tmpfs", str(folder)], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(folder)], check=True)
     yield folder
     subprocess.run(["umount", str(folder)], check=True)
 
 
-def test_the_folder_is_named_and_what_is_there_is_kept(small_disk: Path) -> None:
-    one = Command("bench embedded -w a --records 100000", small_disk / "run")
+def test_the_folder_is_named_and_what_is_there_is_kept(small_disk: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    one = Command(f"bench embedded -w a --records 1000 --duration 4s --path {store}", small_disk / "run")
     assert one.end() == 3, one.stderr
     assert "Traceback" not in one.stderr
     assert f"cannot write to {small_disk}" in one.stderr or f"the disk of {small_disk}" in one.stderr

@@ -8,6 +8,7 @@ import pytest
 from bench_command import Command, summary
 
 pytestmark = pytest.mark.live
+pytest_plugins = ["bench_fixtures"]
 Start = Callable[[str], Command]
 SMALL = "--profile quick --records 2000 --operations 4000 --clients 8"
 

@@ -11,6 +11,7 @@ import psutil
 import pytest
 from bench_command import Command, summary
 
+pytest_plugins = ["bench_fixtures"]
 Start = Callable[[str], Command]
 
 

@@ -75,6 +75,19 @@ def _hosts(text: str) -> list[str]:
     return hosts
 
 
+def _datacenters(text: str) -> list[dict[str, Any]]:
+    found = []
+    for part in text.split(","):
+        name, _, size = part.partition("=")
+        nodes, _, racks = size.partition(":")
+        if not (name.strip() and nodes.isdigit() and (racks or "1").isdigit()):
+            raise ValueError(
+                "expected NAME=NODES or NAME=NODES:RACKS with commas between, e.g. dc1=2,dc2=3:2"
+            )
+        found.append({"name": name.strip(), "nodes": int(nodes), "racks": int(racks or 1)})
+    return found
+
+
 def _compat(word: str) -> str | None:
     return None if word == "none" else word
 
@@ -121,6 +134,11 @@ FLAGS: tuple[Flag, ...] = (
     Flag("--heap", "system.heap_mib", str, "Heap of a node, e.g. 512m, 2g.", CLUSTER, _mebibytes),
     Flag("--cpu", "system.limits.cpu", float, "Cores a node may use.", CLUSTER),
     Flag("--memory", "system.limits.memory_mib", str, "Memory a node may use, e.g. 2g.", CLUSTER, _mebibytes),
+    Flag("--disk-read", "system.limits.disk_read_mib_per_s", float, "MiB/s a node may read.", CLUSTER),
+    Flag("--disk-write", "system.limits.disk_write_mib_per_s", float, "MiB/s a node may write.", CLUSTER),
+    Flag("--snitch", "system.snitch", str, "endpoint_snitch of every node.", CLUSTER),
+    Flag("--datacenters", "system.datacenters", str,
+         "Nodes, and racks, of each datacenter, e.g. dc1=2,dc2=3:2; instead of --nodes.", CLUSTER, _datacenters),
     Flag("--network", "system.network", str, "loopback, or namespaces: each node has its own.", CLUSTER),
     Flag("--tokens", "system.tokens", int, "num_tokens of a node.", CLUSTER),
     Flag("--partitioner", "system.partitioner", str,

@@ -19,6 +19,9 @@ from steelyard.version import version
 
 FORMAT = 1
 ROOT = Path("results")
+RESERVE = "reserve"
+"""A file of a running trial, removed before its manifest is written: a full disk has room for that."""
+RESERVE_BYTES = 128 * 1024
 
 
 @dataclass
@@ -73,6 +76,7 @@ class RunFolder:
         folder = self._partial(number)
         with writing(self.path):
             folder.mkdir(parents=True)
+            (folder / RESERVE).write_bytes(bytes(RESERVE_BYTES))
         self.mark(number, "running")
         return folder
 

@@ -18,7 +18,7 @@ class WatchTarget:
     Attributes:
         name: the node's name, the `source` of its samples.
         pids: its processes; read again at every sample, since a restart changes them.
-        cgroups: controller name -> folder of its control group ("unified" on cgroup v2); empty where there is none.
+        cgroups: controller name -> folder of its control group ("unified" on v2); empty without one.
         namespace: its network namespace, if it has one.
         agent: the metrics agent's (host, port), if loaded.
     """
@@ -32,7 +32,7 @@ class WatchTarget:
 
 @dataclass(frozen=True)
 class Settled:
-    """How settling ended: whether the system came to rest within the limit, after how long, and what was still pending."""
+    """How settling ended: whether the system came to rest, after how long, and what was still pending."""
 
     quiet: bool
     seconds: float
@@ -40,12 +40,16 @@ class Settled:
 
 
 class Testbed(Protocol):
-    """A system under test. `up` then anything, then `down`, which never raises for a system that is already gone."""
+    """A system under test: `up`, then anything, then `down`, which never raises for what is already gone."""
 
     capabilities: frozenset[str]
 
     def up(self, say: Say) -> None:
-        """Bring the system up; returns when it serves. Raises InfrastructureError, having taken down what it had started."""
+        """Bring the system up; returns when it serves.
+
+        Raises:
+            InfrastructureError: it does not come up; what had been started is down again.
+        """
         ...
 
     def down(self, say: Say) -> None:
