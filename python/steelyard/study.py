@@ -14,6 +14,7 @@ from steelyard.progress import Show
 from steelyard.results.store import RunFolder
 from steelyard.spec.study import Study, Trial
 from steelyard.spec.trials import trials
+from steelyard.testbed import create
 from steelyard.trial import TrialRun
 
 HOPELESS = (InputError, MissingToolError)
@@ -45,11 +46,13 @@ def conduct(study: Study, show: Show, since_ns: int, out: Path | None = None) ->
         out: the run's folder; None = `results/TIME-NAME`.
 
     Raises:
-        InputError: the folder exists.
+        InputError: the folder exists, or a system is one that cannot be; nothing was written then.
         EngineError: there is no engine of this source.
     """
     engine = find_engine()
     planned = trials(study)
+    for trial in planned:
+        create(trial.system, name=_name(study, trial), root=Path())  # its constructor refuses what cannot be
     folder = RunFolder.create(study, planned, out)
     outcome = Outcome(folder.path)
     with Interrupts() as interrupts:
@@ -78,22 +81,16 @@ class _Conductor:
 
     def trial(self, trial: Trial, since_ns: int) -> SteelyardError | None:
         """Run one trial, seal its folder; returns what went wrong."""
-        from steelyard.testbed import create
-
         path = self.folder.open_trial(trial.number)
-        try:
-            run = TrialRun(
-                trial=trial,
-                folder=path,
-                testbed=create(trial.system, name=self._name(trial), root=path / "work"),
-                engine=self.engine,
-                show=self.show,
-                interrupts=self.interrupts,
-                since_ns=since_ns,
-            )
-        except SteelyardError as error:  # the system is one that cannot be, and nothing was started
-            self.folder.mark(trial.number, "failed", error.message)
-            return error
+        run = TrialRun(
+            trial=trial,
+            folder=path,
+            testbed=create(trial.system, name=_name(self.study, trial), root=path / "work"),
+            engine=self.engine,
+            show=self.show,
+            interrupts=self.interrupts,
+            since_ns=since_ns,
+        )
         manifest = run.run()
         try:
             if run.written:
@@ -103,6 +100,7 @@ class _Conductor:
             return run.error or error
         return run.error
 
-    def _name(self, trial: Trial) -> str:
-        """A name for the trial's system: short, and unlike any other on this host."""
-        return f"{self.study.name[:24]}-{trial.number}-{os.getpid()}"
+
+def _name(study: Study, trial: Trial) -> str:
+    """A name for the trial's system: short, and unlike any other on this host."""
+    return f"{study.name[:24]}-{trial.number}-{os.getpid()}"
