@@ -44,7 +44,8 @@ def _show(model: ReportModel, console: Console) -> None:
         _table(overview, console)
     for trial in model.trials:
         _trial(trial, console, several=len(model.trials) > 1)
-    console.print(Text(f"Again: {repeat_command(model)}", style="dim"))
+    # A command is copied by its reader: it is never broken into lines.
+    console.print(Text(f"Again: {repeat_command(model)}", style="dim"), soft_wrap=True)
 
 
 def render_text(model: ReportModel) -> str:
