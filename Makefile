@@ -35,7 +35,7 @@ rust: build      ## the engine's own tests
 	cargo test --release --locked --quiet
 
 unit: build $(VENV)/.dev ## Python tests that need no server
-	$(PYTHON) -m pytest -q tests/unit tests/contract -n 2
+	$(PYTHON) -m pytest -q tests/unit -n 2
 
 live: build $(VENV)/.dev ## tests against real servers (needs Java and Maven)
 	$(PYTHON) -m pytest -q tests/live
