@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from steelyard.errors import InfrastructureError
+from steelyard.errors import InfrastructureError, InputError, SteelyardError
 from steelyard.testbed.base import Say
 from steelyard.testbed.cassandra.node import LocalNode
 from steelyard.testbed.cql_probe import ALL, Place, answers, ask
@@ -62,12 +62,21 @@ def wait_complete(nodes: Sequence[LocalNode], limit_s: float, say: Say) -> None:
     say(f"{len(nodes)} nodes see each other ({time.monotonic() - start:.1f} s)")
 
 
+def _died(node: LocalNode) -> SteelyardError:
+    why = node.why_dead()
+    if (
+        "Invalid yaml" in why
+    ):  # the server's own word for a setting it does not know: the user's slip, not the host's
+        return InputError(f"{node.spec.name} refused its settings: {why}")
+    return InfrastructureError(f"{node.spec.name} died while starting: {why}")
+
+
 def _wait(nodes: Sequence[LocalNode], ready: Callable[[], bool], limit_s: float, what: str) -> None:
     until = time.monotonic() + limit_s
     while not ready():
         for node in nodes:
             if not node.alive:
-                raise InfrastructureError(f"{node.spec.name} died while starting: {node.why_dead()}")
+                raise _died(node)
         if time.monotonic() > until:
             raise InfrastructureError(f"{what} after {limit_s:.0f} s: {nodes[0].why_dead()}")
         time.sleep(POLL_S)
