@@ -64,9 +64,8 @@ def wait_complete(nodes: Sequence[LocalNode], limit_s: float, say: Say) -> None:
 
 def _died(node: LocalNode) -> SteelyardError:
     why = node.why_dead()
-    if (
-        "Invalid yaml" in why
-    ):  # the server's own word for a setting it does not know: the user's slip, not the host's
+    # The server's own word for a setting it does not know: the user's slip, not the host's.
+    if "Invalid yaml" in why:
         return InputError(f"{node.spec.name} refused its settings: {why}")
     return InfrastructureError(f"{node.spec.name} died while starting: {why}")
 
