@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from steelyard.errors import InfrastructureError, InputError, MissingToolError, nearest
+from steelyard.errors import InfrastructureError, InputError, MissingToolError, SteelyardError, nearest
 from steelyard.spec.system import CassandraSystem
 from steelyard.testbed import artifacts, cgroup, namespaces, network, state
 from steelyard.testbed.base import Say, Settled, WatchTarget
@@ -99,7 +99,7 @@ class CassandraTestbed:
             self.collect(kept)
         end([node.identity for node in self.nodes if node.identity], grace_s=0.0)
         self.down(say)
-        if isinstance(error, InfrastructureError) and error.hint is None:
+        if isinstance(error, SteelyardError) and error.hint is None:
             error.hint = f"logs and configuration are kept in {kept}"
 
     def _launch(self, say: Say) -> Launch:
