@@ -1,10 +1,12 @@
 """What watching costs: the CPU of the sampler and of the watched servers, with watching off and on in turns.
 
-    PYTHONPATH=python python benches/watching.py [--seconds 20] [--rounds 3] PID:HOST:PORT ...
+    PYTHONPATH=python python benches/watching.py [--seconds 20] [--rounds 3] NODE ...
 
-Each node is a running server's process id and its agent's address. Prints shares of one core; at most 3 % is
-allowed for three nodes, lab and servers together. The servers should be idle otherwise: what they use on
-their own account is taken off by the rounds without watching, and its spread is the uncertainty.
+Each node is the process ids of its servers and where they tell their metrics: `PID:HOST:PORT` with an agent
+(Cassandra), `PID+PID:regionserver=HOST:PORT,datanode=HOST:PORT` with a /jmx each (HBase; a master's node with
+`master` and `namenode`). Prints shares of one core; at most 3 % is allowed for three nodes, lab and servers
+together. The servers should be idle otherwise: what they use on their own account is taken off by the rounds
+without watching, and its spread is the uncertainty.
 """
 
 from __future__ import annotations
@@ -54,20 +56,21 @@ def measure(targets: list[WatchTarget], seconds: float, *, watched: bool) -> Rou
     servers, lab = sum(map(process_cpu_s, pids)) - servers, process_cpu_s(os.getpid()) - lab
     agents = agents_cpu_s(targets) - agents
     if watched:
-        unanswered = {what: why for what, why in sampler.missing.items() if what.endswith("server_*")}
+        unanswered = {what: why for what, why in sampler.missing.items() if "server_*" in what}
         print(f"  {sampler.frame().height / elapsed:.0f} values a second; unanswered: {unanswered or 'none'}")
     return Round(servers / elapsed, lab / elapsed, sampler.cost()["cpu_seconds"] / elapsed, agents / elapsed)
 
 
 def main() -> None:
-    """Alternate rounds without and with watching, then print the means and their spread."""
+    """Alternate rounds without and with watching, then print medians and how far the pairs lie apart."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("nodes", nargs="+", metavar="PID:HOST:PORT")
+    parser.add_argument("nodes", nargs="+", metavar="NODE")
+    parser.add_argument("--warm", type=float, default=5.0, help="seconds of watching before the first round")
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
     targets = [target(word) for word in given.nodes]
-    measure(targets, 5.0, watched=True)  # warm: the agents' code gets compiled
+    measure(targets, given.warm, watched=True)  # the code that answers gets compiled
     rounds: dict[bool, list[Round]] = {False: [], True: []}
     for number in range(2 * given.rounds):
         watched = number % 2 == 1
@@ -75,18 +78,24 @@ def main() -> None:
         print(f"watched={watched}: {rounds[watched][-1]}")
     for name in ("servers", "lab", "sampler", "agents"):
         off, on = ([getattr(one, name) for one in rounds[watched]] for watched in (False, True))
-        spread = statistics.stdev(off) + statistics.stdev(on) if given.rounds > 1 else float("nan")
-        difference = statistics.mean(on) - statistics.mean(off)
+        pairs = [after - before for before, after in zip(off, on, strict=True)]
         print(
-            f"{name:8} off {statistics.mean(off):7.3%} on {statistics.mean(on):7.3%}"
-            f" watching {difference:+7.3%} of a core (spread {spread:.3%})"
+            f"{name:8} off {statistics.median(off):7.3%} on {statistics.median(on):7.3%}"
+            f" watching {statistics.median(pairs):+7.3%} of a core"
+            f" (pairs {min(pairs):+.3%} to {max(pairs):+.3%})"
         )
 
 
 def target(word: str) -> WatchTarget:
-    """`PID:HOST:PORT` as a node."""
-    pid, host, port = word.split(":")
-    return WatchTarget(name=f"node-{pid}", pids=lambda: [int(pid)], agent=(host, int(port)))
+    """A word of the command line as a node."""
+    numbers, _, told = word.partition(":")
+    pids = [int(number) for number in numbers.split("+")]
+    if "=" not in told:
+        host, port = told.split(":")
+        return WatchTarget(name=f"node-{numbers}", pids=lambda: pids, agent=(host, int(port)))
+    servers = [server.replace("=", ":").split(":") for server in told.split(",")]
+    jmx = tuple((role, host, int(port)) for role, host, port in servers)
+    return WatchTarget(name=f"node-{numbers}", pids=lambda: pids, jmx=jmx)
 
 
 if __name__ == "__main__":

@@ -1,1 +1,23 @@
-"""Steelyard: a benchmark laboratory for distributed wide-column databases."""
+"""Steelyard: a benchmark laboratory for distributed wide-column databases.
+
+import steelyard
+trials = steelyard.open("results/RUN").trials()
+trials.group_by("system", "clients").agg(pl.col("ok_per_s").mean())
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from steelyard.results.frames import Results
+
+__all__ = ["open"]
+
+
+def open(path: Path | str) -> Results:
+    """A result folder as polars frames. Raises InputError when there is no result in it."""
+    from steelyard.results.frames import Results  # polars, which --help must not wait for
+
+    return Results(path)

@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from steelyard.pace import about
+
 LINE_EVERY_S = 5.0
 REFRESH_PER_S = 4
 
@@ -24,12 +26,14 @@ class Live:
         rate: operations answered in that second.
         p99_ns: of answers in that second; with several engines the worst engine's.
         failed: failures since the phase began.
+        done: operations answered since the phase began.
     """
 
     share: float | None
     rate: int
     p99_ns: int
     failed: int
+    done: int = 0
 
     @classmethod
     def of(cls, intervals: Iterable[Mapping[str, Any]]) -> Live:
@@ -44,6 +48,7 @@ class Live:
             shares.append(float(newest.get("seconds_since_start", 0)) / seconds)
         return cls(
             share=min(1.0, max(shares)) if shares else None,
+            done=done,
             rate=sum(int(e.get("done", 0)) for e in seen),
             p99_ns=max(int(e.get("response_p99_ns") or 0) for e in seen),
             failed=sum(int(e.get("total_failed", 0)) for e in seen),
@@ -70,6 +75,9 @@ class Show(Protocol):
     def say(self, line: str) -> None:
         """A line that stays."""
 
+    def trial(self, number: int, total: int, label: str, done: int, left_s: float) -> None:
+        """A trial of several begins: `done` of `total` are finished, the others take about `left_s`."""
+
     def begin(self, phase: str) -> None:
         """A phase begins."""
 
@@ -80,6 +88,9 @@ class Show(Protocol):
         """The phase is over; the line stays."""
 
     def close(self) -> None:
+        """The phase shows nothing any more."""
+
+    def finish(self) -> None:
         """Nothing follows."""
 
 
@@ -96,6 +107,10 @@ class Lines:
         """Print a line."""
         elapsed = time.monotonic() - self._since_s
         self._console.print(Text(f"{elapsed:7.1f} s  {line}"), soft_wrap=True)
+
+    def trial(self, number: int, total: int, label: str, done: int, left_s: float) -> None:  # noqa: ARG002
+        """Say which trial begins, and how long the rest will take."""
+        self.say(f"trial {number} of {total}: {label} ({about(left_s)} left)")
 
     def begin(self, phase: str) -> None:
         """Say which phase begins."""
@@ -116,9 +131,12 @@ class Lines:
     def close(self) -> None:
         """Nothing is open."""
 
+    def finish(self) -> None:
+        """Nothing is open."""
+
 
 class Bars(Lines):
-    """A bar for the running phase, lines above it."""
+    """A bar for all trials and one for the running phase, lines above them."""
 
     def __init__(self, console: Console, since_s: float | None = None) -> None:
         super().__init__(console, since_s)
@@ -130,6 +148,16 @@ class Bars(Lines):
         )
         self._bars = Progress(*columns, console=console, refresh_per_second=REFRESH_PER_S, transient=True)
         self._task: TaskID | None = None
+        self._all: TaskID | None = None
+
+    def trial(self, number: int, total: int, label: str, done: int, left_s: float) -> None:
+        """Move the bar over all trials."""
+        super().trial(number, total, label, done, left_s)
+        if self._all is None:
+            self._all = self._bars.add_task("study", total=total, live="")
+            self._bars.start()
+        live = f"trial {number} of {total}, {about(left_s)} left"
+        self._bars.update(self._all, total=total, completed=done, live=live)
 
     def begin(self, phase: str) -> None:
         """Show a bar."""
@@ -149,11 +177,17 @@ class Bars(Lines):
         self.say(line)
 
     def close(self) -> None:
-        """Take the bar away."""
-        self._bars.stop()
+        """Take the phase's bar away."""
         if self._task is not None:
             self._bars.remove_task(self._task)
             self._task = None
+        if self._all is None:
+            self._bars.stop()
+
+    def finish(self) -> None:
+        """Take all bars away."""
+        self._all = None
+        self.close()
 
 
 def make_show(console: Console) -> Lines:

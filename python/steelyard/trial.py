@@ -28,6 +28,7 @@ from steelyard.results.store import RESERVE
 from steelyard.results.tables import SPOOL
 from steelyard.spec.plan import LOAD, RUN, WARMUP, engine_plan
 from steelyard.spec.study import Trial
+from steelyard.stay import Stay, drop_page_cache
 from steelyard.testbed.base import Testbed
 from steelyard.testbed.watch.host import host_facts
 from steelyard.testbed.watch.sampler import Sampler
@@ -44,6 +45,8 @@ class TrialRun:
         show: receives progress.
         interrupts: the signals, installed.
         since_ns: when the wait for the first operation began, CLOCK_MONOTONIC.
+        stay: what the system is like before, and whether it stays up; None = it comes and goes.
+        cold: drop this host's page cache before what is measured.
     """
 
     def __init__(
@@ -56,9 +59,12 @@ class TrialRun:
         show: Show,
         interrupts: Interrupts,
         since_ns: int,
+        stay: Stay | None = None,
+        cold: bool = False,
     ) -> None:
         self.trial, self.folder, self.testbed, self.engine = trial, folder, testbed, engine
         self.show, self.interrupts = show, interrupts
+        self.stay, self.cold = stay or Stay(), cold
         self.manifest = Manifest(trial, since_ns)
         self.error: SteelyardError | None = None
         self.fleet: Fleet | None = None
@@ -92,8 +98,7 @@ class TrialRun:
     def _measure(self) -> None:
         load = self.trial.load
         self.manifest.host = host_facts([self.folder])
-        with self._timed("up"):
-            self.testbed.up(self.show.say)
+        self._bring_up()
         self.manifest.system = self.testbed.facts()
         for text in self.manifest.system.get("warnings", ()):
             self.manifest.warn("system", text)
@@ -102,19 +107,39 @@ class TrialRun:
             fleet = self._start_engines()
         self._watch(fleet)
         drive = Drive(fleet, self.testbed, self.manifest, self.show, self.interrupts)
-        with self._timed("load"):
-            self._check_load(drive.phase(LOAD, counts=False, endless=True))
-        with self._timed("settle"):
-            self._settle()
+        if LOAD in load.phases and not self.stay.loaded:
+            with self._timed("load"):
+                self._check_load(drive.phase(LOAD, counts=False, endless=True))
+            self.stay.loaded = True
+        if RUN in load.phases:
+            self._measure_run(drive)
+        drive.look_after_servers()
+        fleet.finish()
+
+    def _bring_up(self) -> None:
+        if self.stay.up:
+            self.manifest.event("up", "the cluster of the trial before")
+            return
+        with self._timed("up"):
+            self.testbed.up(self.show.say)
+        self.stay.up = True
+
+    def _measure_run(self, drive: Drive) -> None:
+        load = self.trial.load
+        if LOAD in load.phases:
+            with self._timed("settle"):
+                self._settle()
+        if self.cold:
+            self.manifest.event("cold", "the host's page cache was dropped; servers keep their own")
+            drop_page_cache()
+        drive.fleet.begin_at(self.trial.first_operation)
         if load.warmup_s:
             drive.phase(WARMUP, counts=True, endless=False)
         with self._timed("run"):
             drive.phase(RUN, counts=True, endless=load.duration_s is None)
-        drive.look_after_servers()
-        fleet.finish()
 
     def _start_engines(self) -> Fleet:
-        load, driver = self.trial.load, self.testbed.driver()
+        load, driver = self.trial.load, self.stay.driver(self.testbed.driver())
         fleet = self.fleet = Fleet(
             self.engine.path,
             load.engines,
@@ -139,7 +164,7 @@ class TrialRun:
 
     def _check_load(self, ends: list[Event]) -> None:
         """A data set that is not whole is said; an empty one ends the trial."""
-        wanted = self.trial.workload.records
+        wanted = self.trial.workload.records - self.trial.load.first_record
         stored = sum(int(end["summary"]["ok"]) for end in ends)
         if stored == 0:
             raise InfrastructureError(f"load: none of {wanted} records could be stored")
@@ -177,11 +202,16 @@ class TrialRun:
             self._kill_servers()
         else:
             self._try("servers", self._collect, spoils=False)
-        with self._timed("down"):
-            self._try("down", lambda: self.testbed.down(self.show.say))
+        if not (self.stay.keep and self.manifest.status == "done"):
+            self._take_down()
         with suppress(OSError):
             (self.folder / "work").rmdir()  # the testbed's root; what it has left there stays
         self._try("manifest", self._write)
+
+    def _take_down(self) -> None:
+        with self._timed("down"):
+            self._try("down", lambda: self.testbed.down(self.show.say))
+        self.stay.up = self.stay.loaded = False
 
     def _try(self, what: str, step: Callable[[], object], *, spoils: bool = True) -> None:
         """Take a step of closing; when it fails, the trial has failed if that spoils it."""

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.spec.system import CassandraSystem
+from steelyard.spec.system import CassandraSystem, HBaseSystem
 from steelyard.testbed.cassandra import CassandraTestbed
+from steelyard.testbed.hbase import HBaseTestbed
 from steelyard.testbed.process import own_identity
 
 HERE = Path(__file__).parent
@@ -39,6 +40,21 @@ def cassandra3(
     system = CassandraSystem(nodes=3, profile="quick")
     testbed = CassandraTestbed(
         system, name="shared3", root=tmp_path_factory.mktemp("nodes"), owner=own_identity()
+    )
+    testbed.up(print)
+    yield testbed
+    testbed.down(print)
+
+
+@pytest.fixture(scope="session")
+def hbase3(
+    state_folder: Path,  # noqa: ARG001 - set before anything is recorded
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[HBaseTestbed]:
+    """Three nodes and two masters of HBase 2.6, shared; a test that changes one puts it right again."""
+    system = HBaseSystem(nodes=3, masters=2, profile="quick")
+    testbed = HBaseTestbed(
+        system, name="hshared3", root=tmp_path_factory.mktemp("hbase"), owner=own_identity()
     )
     testbed.up(print)
     yield testbed

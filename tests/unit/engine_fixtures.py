@@ -57,6 +57,9 @@ class Heard:
     def say(self, line: str) -> None:
         self.lines.append(line)
 
+    def trial(self, number: int, total: int, label: str, done: int, left_s: float) -> None:  # noqa: ARG002
+        self.lines.append(f"trial {number} of {total}: {label}")
+
     def begin(self, phase: str) -> None:
         self.lines.append(phase)
 
@@ -67,3 +70,5 @@ class Heard:
         self.lines.append(line)
 
     def close(self) -> None: ...
+
+    def finish(self) -> None: ...

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steelyard.analysis.balance import balance, spread
-from steelyard.analysis.cost import client_cpu_us, costs, server_cpu_us
-from steelyard.analysis.counters import mean_rate, rates, unwrapped
+from steelyard.analysis.cost import client_cpu_us, costs, master_cpu_us, node_cpu_us, server_cpu_us
+from steelyard.analysis.counters import Window, mean_rate, rates, unwrapped
 from steelyard.analysis.distribution import from_histogram, from_summary, spectrum
+from steelyard.analysis.inside import inside
 from steelyard.analysis.little import little
 from steelyard.analysis.offered import completed_while_due, kept
 from steelyard.analysis.saturation import saturation
@@ -84,6 +85,23 @@ def test_cpu_per_operation_of_client_lab_and_servers() -> None:
     assert server_cpu_us(found) == pytest.approx(8000)
 
 
+def test_masters_are_charged_apart() -> None:
+    seconds = [float(s) for s in range(11)]
+    cores = {"master1": 0.1, "node1": 0.5, "node2": 0.3}
+    frame = system(*((name, "cpu_seconds_total", [c * s for s in seconds]) for name, c in cores.items()))
+    found = costs(frame, phase_from_summary(facts(), {}), masters=("master1",))
+    assert [(c.party, c.role) for c in found if c.role not in ("client", "machine")] == [
+        ("node1", "server"), ("node2", "server"), ("nodes in all", "server"), ("master1", "master"),
+        ("servers in all", "servers"),
+    ]  # fmt: skip
+    assert node_cpu_us(found) == pytest.approx(8000)
+    assert master_cpu_us(found) == pytest.approx(1000)
+    assert server_cpu_us(found) == pytest.approx(9000)
+    without = costs(frame, phase_from_summary(facts(), {}))
+    assert node_cpu_us(without) == server_cpu_us(without) == pytest.approx(9000)
+    assert master_cpu_us(without) is None
+
+
 def test_without_samples_the_engine_still_knows_its_cpu() -> None:
     empty = pl.DataFrame(
         schema={"t_ns": pl.Int64, "source": pl.String, "metric": pl.String, "value": pl.Float64}
@@ -99,10 +117,51 @@ def test_balance_of_two_nodes() -> None:
         ("node2", "server_client_reads_total", [10.0 * s for s in range(11)]),
     )
     (only,) = balance(frame, phase_from_summary(facts(), {}))
-    assert only.measure == "requests coordinated"
+    assert only.measure == "requests of clients"
     assert only.by_node == {"node1": pytest.approx(30), "node2": pytest.approx(10)}
     assert only.spread.max_over_mean == pytest.approx(1.5)
     assert only.spread.coefficient_of_variation == pytest.approx(0.5)
+
+
+def test_a_master_serves_no_data_and_is_left_out_of_the_balance() -> None:
+    sources = ("master1", "node1", "node2")
+    frame = system(*((name, "server_regions", [float(n)] * 11) for n, name in enumerate(sources)))
+    (only,) = balance(frame, phase_from_summary(facts(), {}), masters=("master1",))
+    assert only.measure == "regions"
+    assert only.by_node == {"node1": 1, "node2": 2}
+
+
+def test_levels_hold_until_the_next_sample() -> None:
+    rows = [(0, 9.0), (4, 1.0), (8, 5.0), (12, 7.0)]
+    frame = pl.DataFrame(
+        [{"t_ns": t * 1_000_000_000, "source": "node1", "metric": "m", "value": v} for t, v in rows]
+    )
+    window = Window(frame, 2_000_000_000, 10_000_000_000)
+    assert window.mean("node1", "m") == pytest.approx((2 * 9 + 4 * 1 + 2 * 5) / 8)
+    assert (window.lowest("node1", "m"), window.highest("node1", "m")) == (1, 5)
+    quiet = Window(frame, 9_000_000_000, 11_000_000_000)
+    assert quiet.highest("node1", "m") == quiet.lowest("node1", "m") == quiet.mean("node1", "m") == 5
+    assert Window(frame, 20_000_000_000, 30_000_000_000).mean("node1", "m") == 7
+    assert window.mean("node2", "m") is None
+
+
+def test_what_servers_tell_of_themselves() -> None:
+    seconds = range(11)
+    frame = system(
+        ("node1", "server_native_pending", [0.0, 7.0, *[1.0] * 9]),
+        ("node2", "server_calls_pending", [2.0] * 11),
+        ("node2", "server_block_cache_hits_total", [30.0 * s for s in seconds]),
+        ("node2", "server_block_cache_misses_total", [10.0 * s for s in seconds]),
+        ("node1", "server_block_cache_hits_total", [5.0] * 11),
+        ("node1", "server_block_cache_misses_total", [5.0] * 11),
+        ("master1", "server_region_servers_live", [3.0, 3.0, 2.0, *[3.0] * 8]),
+    )
+    found = {i.measure: i.by_source for i in inside(frame, phase_from_summary(facts(), {}))}
+    assert found == {
+        "requests waiting, most": {"node1": 7, "node2": 2},
+        "block cache hits": {"node2": pytest.approx(0.75)},
+        "region servers alive, least": {"master1": 2},
+    }
 
 
 def test_equal_nodes_do_not_lie_apart() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from steelyard.analysis.cost import Cost
 from steelyard.analysis.distribution import Distribution
+from steelyard.analysis.inside import HELD_BACK, LACKING, MOVING, Inside
 from steelyard.analysis.steady import Steady
 from steelyard.analysis.summary import Operation, Phase, Saturation
 from steelyard.analysis.warnings import Context, derive
@@ -47,6 +48,11 @@ DIED = ({"t_ns": 1, "event": "server died", "detail": "node2: exit 137"},)
 DRIFT = Steady("throughput", 100, too_short=False, reached=True, drift=-0.2)
 LATE = Steady("throughput", 100, too_short=False, reached=True, warm_up_s=30)
 
+
+def told(measure: str, **by_source: float) -> tuple[Inside, ...]:
+    return (Inside(measure, "", by_source),)
+
+
 CASES = [
     (
         "rate_not_reached",
@@ -74,12 +80,19 @@ CASES = [
     ("throttled", {"costs": (NODE,)}, "node1 20 %"),
     ("steal", {"steal_share": 0.04}, "4 %"),
     ("iowait", {"iowait_share": 0.3}, "30 %"),
+    ("held_back", {"inside": told(HELD_BACK, node1=0.02, node2=0.01)}, "room: node1 2 % of"),
+    ("regions_moved", {"inside": told(MOVING, master1=3.0)}, "up to 3 at a time"),
+    ("under_replicated", {"inside": told(LACKING, master1=5.0)}, "up to 5 blocks"),
     (
         "unwatched",
         {"nodes": ("node1", "node2"), "watched": frozenset({"node1"})},
         "Nothing was sampled of node2",
     ),
-    ("unwatched", {"nodes": ("node1",), "watched": frozenset({"node1"})}, "metrics agent gave nothing"),
+    (
+        "unwatched",
+        {"nodes": ("node1",), "watched": frozenset({"node1"})},
+        "Nothing was told from inside node1",
+    ),
     ("partial", {"partial": True}, "Half-written"),
     ("failed", {"status": "failed", "reason": "no Java"}, "no Java"),
     ("server_died", {"timeline": DIED}, "node2: exit 137"),
@@ -103,6 +116,7 @@ def test_each_kind_speaks_alone_and_says_its_figure(kind: str, change: dict[str,
     {"iowait_share": 0.05}, {"phase": phase(verify={"checked": 10, "corrupt": 0})},
     {"nodes": ("a",), "watched": frozenset({"a"}), "agents": frozenset({"a"})},
     {"phase": phase(target_per_s=1000.0, in_flight_cap=1000)},
+    {"inside": (*told(HELD_BACK, node1=0.01), *told(MOVING, master1=0.0), *told(LACKING, master1=0.0))},
 ])  # fmt: skip
 def test_on_the_threshold_nothing_is_said(change: dict[str, Any]) -> None:
     assert kinds(replace(FINE, **change)) == []

@@ -19,9 +19,9 @@ def test_the_sample_has_every_chart() -> None:
     keys = [c.key for c in charts_of(build(SAMPLE).trials[0])]
     assert keys == [
         "run-throughput", "run-latency-read", "run-latency-update", "run-spectrum-read",
-        "run-spectrum-update", "system-cpu", "system-memory", "system-disk", "system-network", "system-gc",
-        "system-compactions", "system-compacted", "load-throughput", "load-latency-insert",
-        "load-spectrum-insert",
+        "run-spectrum-update", "system-cpu", "system-memory", "system-disk", "system-network",
+        "system-requests", "system-gc", "system-compactions", "system-compacted", "load-throughput",
+        "load-latency-insert", "load-spectrum-insert",
     ]  # fmt: skip
 
 

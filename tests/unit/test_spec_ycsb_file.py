@@ -9,6 +9,7 @@ import pytest
 from steelyard.errors import InputError
 from steelyard.spec.draft import Draft
 from steelyard.spec.study import Study
+from steelyard.spec.trials import mean_field_length
 from steelyard.spec.workload import CORE
 from steelyard.spec.workloads import find_workload
 
@@ -94,7 +95,8 @@ def test_exponential(tmp_path: Path) -> None:
         ("readproportion=half", "w:1: readproportion = 'half' is not a number"),
         ("readallfields=yes", "w:1: readallfields = 'yes' is not true or false"),
         ("requestdistribution=zipfan", "w:1: requestdistribution = 'zipfan' is unknown (did you mean"),
-        ("fieldlengthdistribution=histogram", "w:1: fieldlengthdistribution = 'histogram' is unknown"),
+        ("fieldlengthdistribution=normal", "w:1: fieldlengthdistribution = 'normal' is unknown"),
+        ("fieldlengthdistribution=histogram", "w:1: fieldlengthhistogram hist.txt cannot be read"),
         ("insertstart=5", "w:1: insertstart has no equivalent"),
         ("=5", "w:1: '=5' is no property; expected name=value"),
         ("recordcount=0", "w:1: workload.records = 0 should be greater than or equal to 1"),
@@ -105,6 +107,24 @@ def test_mistakes(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         study(written(tmp_path, text + "\n"))
     assert caught.value.message.replace(f"{tmp_path}/", "").startswith(message)
+
+
+def test_a_histogram_of_field_lengths(tmp_path: Path) -> None:
+    file = tmp_path / "hist"
+    file.write_text("BlockSize\t10\n0\t3\n1\t0\n2\t1\n")
+    text = f"fieldlengthdistribution=histogram\nfieldlengthhistogram={file}\n"
+    found = study(written(tmp_path, text))
+    length = found.workload.fields.length
+    assert length.weights == ((10, 3), (30, 1))  # type: ignore[union-attr]
+    assert mean_field_length(found.workload) == 15
+    file.write_text("10\t3\n")
+    with pytest.raises(InputError, match="hist is no histogram of field lengths"):
+        study(written(tmp_path, text))
+
+
+def test_zero_is_unlimited(tmp_path: Path) -> None:
+    load = study(written(tmp_path, "operationcount=5\ntarget=0\nmaxexecutiontime=0\n")).load
+    assert (load.operations, load.target, load.duration_s) == (5, None, None)
 
 
 def test_a_toml_workload(tmp_path: Path) -> None:

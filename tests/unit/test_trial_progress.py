@@ -21,7 +21,7 @@ def interval(**changes: object) -> dict[str, object]:
 
 
 def test_a_second_of_one_engine() -> None:
-    assert Live.of([interval()]) == Live(share=0.4, rate=100, p99_ns=2_000_000, failed=1)
+    assert Live.of([interval()]) == Live(share=0.4, rate=100, p99_ns=2_000_000, failed=1, done=400)
 
 
 def test_engines_add_up_but_percentiles_do_not() -> None:

@@ -84,7 +84,7 @@ def test_every_source_is_sampled() -> None:
     assert sampler.latest("node1", "server_heap_used_bytes") == 5.0
     assert sampler.latest("node1", "nothing") is None
     assert 0 < sampler.cost()["cpu_seconds"] < sampler.cost()["seconds"]
-    assert sampler.missing["node2.server_*"] == "no agent loaded"
+    assert sampler.missing["node2.server_*"] == "no agent loaded, and no /jmx known"
     assert "control group" in sampler.missing["node1.disk operations"]
 
 

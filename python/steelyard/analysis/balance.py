@@ -1,8 +1,8 @@
-"""How evenly nodes share the work: max/mean and the coefficient of variation of requests, bytes and CPU."""
+"""How evenly nodes share the work: max/mean and coefficient of variation of requests, data, bytes, CPU."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,16 +13,23 @@ from steelyard.analysis.counters import Window, nodes
 from steelyard.analysis.summary import Phase
 
 MEASURES: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "requests coordinated": (
-        ("server_client_reads_total", "server_client_writes_total", "server_client_range_total"),
+    "requests of clients": (
+        (
+            "server_client_reads_total",
+            "server_client_writes_total",
+            "server_client_range_total",
+            "server_client_multi_total",
+        ),
         "/s",
     ),
-    "reads and writes as replica": (("server_local_reads_total", "server_local_writes_total"), "/s"),
+    "local reads and writes": (("server_local_reads_total", "server_local_writes_total"), "/s"),
+    "regions": (("server_regions",), ""),
+    "data stored": (("server_live_disk_bytes",), "B"),
     "network bytes": (("network_receive_bytes_total", "network_send_bytes_total"), "B/s"),
     "disk bytes": (("disk_read_bytes_total", "disk_write_bytes_total"), "B/s"),
     "CPU": (("cpu_seconds_total",), "cores"),
 }
-"""What is compared -> (the counters whose rates are summed, the unit of the sum)."""
+"""What is compared -> (the counters whose rates are summed, or the level whose mean is taken; the unit)."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +42,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Balance:
-    """One measure over the nodes, as mean per second of the phase."""
+    """One measure over the nodes: of counters the mean per second of the phase, of levels the mean."""
 
     measure: str
     unit: str
@@ -52,12 +59,15 @@ def spread(values: list[float]) -> Spread | None:
     return Spread(float(array.max() / array.mean()), float(stats.variation(array)))
 
 
-def balance(system: pl.DataFrame, phase: Phase) -> tuple[Balance, ...]:
-    """Each measure that at least two nodes report, over the phase's window."""
+def balance(system: pl.DataFrame, phase: Phase, masters: Collection[str] = ()) -> tuple[Balance, ...]:
+    """Each measure that at least two nodes report, over the phase's window; masters serve no data."""
     window = Window(system, phase.start_ns, phase.end_ns)
+    serving = [name for name in nodes(system) if name not in masters]
     found = []
     for measure, (metrics, unit) in MEASURES.items():
-        by_node = {n: r for n in nodes(system) if (r := window.rate(n, *metrics)) is not None}
+        level = not metrics[0].endswith("_total")
+        read = [window.mean(n, metrics[0]) if level else window.rate(n, *metrics) for n in serving]
+        by_node = {n: value for n, value in zip(serving, read, strict=True) if value is not None}
         if apart := spread(list(by_node.values())):
             found.append(Balance(measure, unit, by_node, apart))
     return tuple(found)

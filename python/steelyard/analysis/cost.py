@@ -3,6 +3,7 @@ used."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import polars as pl
@@ -21,9 +22,10 @@ class Cost:
     """What one party used during a phase; None where it was not sampled.
 
     Attributes:
-        party: `client (engine)`, `watching and lab`, `client in all`, a node's name, `servers in all`,
-            `machine`.
-        role: `client`, `server` or `machine`.
+        party: `client (engine)`, `watching and lab`, `client in all`, a node's name, `nodes in all`,
+            `masters in all`, `servers in all`, `machine`.
+        role: `client`, `server` (a node with data, and all of them), `master` (one without, and all of them),
+            `servers` (nodes and masters together) or `machine`.
         cores: mean CPU use in cores.
         cpu_us_per_op: CPU time for each completed operation of the phase.
         memory_max_bytes: highest resident memory.
@@ -106,31 +108,56 @@ def _together(party: str, role: str, costs: list[Cost]) -> Cost:
     return Cost(party, role, **sums)
 
 
-def costs(system: pl.DataFrame, phase: Phase) -> tuple[Cost, ...]:
+def costs(system: pl.DataFrame, phase: Phase, masters: Collection[str] = ()) -> tuple[Cost, ...]:
     """Cost of every party over the phase's window: client, lab, both, each server, all servers, the machine.
 
     Args:
         system: rows of system.parquet (docs/format.md); may be empty.
         phase: the phase, whose window and number of completed operations are used.
+        masters: the nodes that serve no data; nodes and masters are then added up apart and together.
     """
     window = Window(system, phase.start_ns, phase.end_ns)
     engine = _engine(window, engines(system), phase)
     client = [engine]
     if (lab := _measured(window, "lab", "watching and lab", "client", phase)).cores is not None:
         client += [lab, _together("client in all", "client", [engine, lab])]
-    servers = [_measured(window, name, name, "server", phase) for name in nodes(system)]
-    if len(servers) > 1:
-        servers.append(_together("servers in all", "server", servers))
     machine = _measured(window, "machine", "machine", "machine", phase)
-    return (*client, *servers, *([machine] if machine.cores is not None else []))
+    found = [*client, *_servers(window, phase, masters)]
+    return (*found, *([machine] if machine.cores is not None else []))
+
+
+def _servers(window: Window, phase: Phase, masters: Collection[str]) -> list[Cost]:
+    names = nodes(window.system)
+    serving = [_measured(window, n, n, "server", phase) for n in names if n not in masters]
+    leading = [_measured(window, n, n, "master", phase) for n in names if n in masters]
+    if not leading:
+        return serving + ([_together("servers in all", "server", serving)] if len(serving) > 1 else [])
+    found = serving + ([_together("nodes in all", "server", serving)] if len(serving) > 1 else [])
+    found += leading + ([_together("masters in all", "master", leading)] if len(leading) > 1 else [])
+    return [*found, _together("servers in all", "servers", serving + leading)]
 
 
 def client_cpu_us(found: tuple[Cost, ...]) -> float | None:
     """CPU of the client per operation, the lab's share included where it is known."""
-    return [c for c in found if c.role == "client"][-1].cpu_us_per_op
+    return _last(found, "client")
 
 
 def server_cpu_us(found: tuple[Cost, ...]) -> float | None:
-    """CPU of all servers per operation."""
-    servers = [c for c in found if c.role == "server"]
-    return servers[-1].cpu_us_per_op if servers else None
+    """CPU of all servers per operation, masters included."""
+    return _last(found, "server", "servers")
+
+
+def node_cpu_us(found: tuple[Cost, ...]) -> float | None:
+    """CPU of the servers per operation without that of masters on nodes of their own."""
+    return _last(found, "server")
+
+
+def master_cpu_us(found: tuple[Cost, ...]) -> float | None:
+    """CPU per operation of masters on nodes of their own; None where there are none."""
+    return _last(found, "master")
+
+
+def _last(found: tuple[Cost, ...], *roles: str) -> float | None:
+    """Of the roles, the row that adds up the others, which is the last."""
+    rows = [cost for cost in found if cost.role in roles]
+    return rows[-1].cpu_us_per_op if rows else None

@@ -84,6 +84,24 @@ class Window:
 
     def highest(self, source: str, metric: str) -> float | None:
         """Highest level in the window."""
+        values = self._inside(source, metric)
+        return float(values.max()) if values.size else None
+
+    def lowest(self, source: str, metric: str) -> float | None:
+        """Lowest level in the window."""
+        values = self._inside(source, metric)
+        return float(values.min()) if values.size else None
+
+    def _inside(self, source: str, metric: str) -> Floats:
+        """The levels sampled in the window; when there are none, the last one before it, which still held."""
         t_s, values = samples(self.system, source, metric)
         inside = values[(t_s >= self.start_s) & (t_s <= self.end_s)]
-        return float(inside.max()) if inside.size else None
+        return inside if inside.size else values[t_s < self.start_s][-1:]
+
+    def mean(self, source: str, metric: str) -> float | None:
+        """Mean level in the window, each value taken to last until the next; None when there is none."""
+        t_s, values = samples(self.system, source, metric)
+        began = t_s < self.end_s
+        t_s, values = np.maximum(t_s[began], self.start_s), values[began]
+        lasted = np.diff(np.append(t_s, self.end_s))
+        return float(np.average(values, weights=lasted)) if lasted.sum() > 0 else None

@@ -10,6 +10,8 @@ import numpy as np
 from hdrh.histogram import HdrHistogram
 from numpy.typing import NDArray
 
+from steelyard.results.histograms import mean
+
 QUANTILES = {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p999": 99.9, "p9999": 99.99}
 """Field name (docs/format.md, phase summary) -> percentile."""
 
@@ -56,16 +58,6 @@ def from_histogram(histogram: HdrHistogram | None) -> Distribution:
         max_ns=float(histogram.get_max_value()),
         **{f"{name}_ns": float(at[percentile]) for name, percentile in QUANTILES.items()},
     )
-
-
-def mean(histogram: HdrHistogram) -> float:
-    """The mean by the middle of each bucket in use; the library's own walks all the empty ones, slowly."""
-    counts = np.ctypeslib.as_array(histogram.counts)
-    held = np.flatnonzero(counts)
-    values = [histogram.get_value_from_index(int(index)) for index in held]
-    lows = np.array([histogram.get_lowest_equivalent_value(v) for v in values], dtype=np.float64)
-    highs = np.array([histogram.get_highest_equivalent_value(v) for v in values], dtype=np.float64)
-    return float(np.average((lows + highs + 1) // 2, weights=counts[held]))
 
 
 def spectrum_quantiles(count: int) -> NDArray[np.float64]:

@@ -1,17 +1,26 @@
-"""Steady state: where warm-up ends (MSER-5), whether there is a steady part at all, and whether it drifts.
+"""Steady state: where warm-up ends, whether there is a steady part at all, and whether it drifts.
 
-MSER-5 (White, Cobb and Spratt 2000; found the most robust of many by Hoad, Robinson and Davies 2010) drops as
-many leading batches of five as make the standard error of the rest least. A cut in the last half means that
-no steady state was reached.
+Two methods that fail in different ways must both find a steady part, and the later of their cuts counts:
+
+- MSER-5 (White, Cobb and Spratt 2000; found the most robust of many by Hoad, Robinson and Davies 2010) drops
+  as many leading batches of five as make the standard error of the rest least;
+- change points (after Barrett et al. 2017): the series is cut into level pieces, and the steady part begins
+  with the first piece from which on nearly all are at the level of the last half. The few that are not, a
+  flush or a compaction, belong to steady state and are kept from MSER-5, which takes them for its end.
+
+A cut in the last half means that no steady state was reached.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+
+from steelyard.analysis.stats.changes import change_points
 
 Floats = NDArray[np.float64]
 
@@ -23,8 +32,10 @@ LEAST_REST = 5
 LATE_GAIN = 0.5
 """A cut in the last half counts only if it halves the variance of the mean: few batches lie close by chance.
 On level noise of 60 to 300 s plain MSER-5 finds no steady state in 3 to 23 % of series, this in 0 to 5 %."""
-DRIFT = 0.05
-"""A change of 5 % from the start to the end of the steady part is as large as effects one measures."""
+ALIKE = 0.05
+"""A change of 5 % is as large as effects one measures: a lasting one ends the warm-up, or is a drift."""
+EXCURSIONS = 0.1
+"""Share of the steady part that may lie at another level."""
 DRIFT_P = 0.01
 """Chance of calling a level series drifting (Kendall's tau over batch means)."""
 CONFIDENCE = 0.95
@@ -36,12 +47,14 @@ class Steady:
 
     Attributes:
         measure: what was judged, in words.
-        intervals: seconds judged (the unfinished last one left out).
+        intervals: values judged (the unfinished last one left out).
         too_short: fewer than 60 intervals, so nothing more was judged.
         reached: whether a steady state was reached; None when too short.
-        warm_up_s: seconds to drop at the start.
+        warm_up_s: seconds to drop at the start, the later of the two methods' cuts.
         drift: relative change over the steady part if it is significant and above 5 %, else 0.
         mean, half_width: of the steady part, with the half-width of its 95 % interval from batch means.
+        interval_s: seconds of one interval.
+        mser_s, changes_s: each method's cut in seconds; None where it found no steady state.
     """
 
     measure: str
@@ -52,6 +65,19 @@ class Steady:
     drift: float = 0.0
     mean: float | None = None
     half_width: float | None = None
+    interval_s: float = 1.0
+    mser_s: float | None = None
+    changes_s: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Length of the series."""
+        return self.intervals * self.interval_s
+
+    @property
+    def word(self) -> str:
+        """`steady`, `too short` or `no steady state`."""
+        return {None: "too short", True: "steady", False: "no steady state"}[self.reached]
 
 
 def batch_means(series: Floats) -> Floats:
@@ -60,16 +86,37 @@ def batch_means(series: Floats) -> Floats:
     return np.asarray(series[:whole].reshape(-1, BATCH).mean(axis=1))
 
 
-def mser5(series: Floats) -> int | None:
-    """Intervals to drop at the start, a multiple of five; None when the best cut lies in the last half."""
-    means = batch_means(series)
+def mser(means: Floats) -> int | None:
+    """Batches to drop at the start; None when the best cut lies in the last half."""
     cuts = range(max(means.size - LEAST_REST, 0) + 1)
     errors = np.array([means[cut:].var() / (means.size - cut) for cut in cuts])
     half = means.size // 2 + 1
     early = int(np.argmin(errors[:half]))
-    if errors.min() < LATE_GAIN * errors[early]:
-        return None
-    return early * BATCH
+    return None if errors.min() < LATE_GAIN * errors[early] else early
+
+
+def level_from(means: Floats) -> tuple[int, Floats] | None:
+    """The first level piece from which on at most a tenth lies at another level than the last half's.
+
+    Args:
+        means: batch means.
+
+    Returns:
+        Its first batch, and the batch means with those excursions put at the level; None when that piece
+        begins in the last half.
+    """
+    borders = [0, *change_points(means), means.size]
+    level = float(np.median(means[means.size // 2 :]))
+    unlike = np.zeros(means.size, dtype=bool)
+    for start, end in pairwise(borders):
+        unlike[start:end] = abs(means[start:end].mean() - level) > ALIKE * abs(level)
+    for start in borders[:-1]:
+        if start > means.size // 2:
+            return None
+        if not unlike[start] and unlike[start:].mean() <= EXCURSIONS:
+            unlike[:start] = False
+            return start, np.where(unlike, level, means)
+    return None
 
 
 def drift(series: Floats) -> float:
@@ -82,7 +129,7 @@ def drift(series: Floats) -> float:
     places = np.arange(means.size)
     change = float(stats.theilslopes(means, places)[0]) * (means.size - 1) / centre
     significant = stats.kendalltau(places, means).pvalue < DRIFT_P
-    return change if significant and abs(change) > DRIFT else 0.0
+    return change if significant and abs(change) > ALIKE else 0.0
 
 
 def half_width(series: Floats) -> float | None:
@@ -96,25 +143,38 @@ def half_width(series: Floats) -> float | None:
     return float(stats.t.ppf((1 + CONFIDENCE) / 2, batches - 1) * stats.sem(means))
 
 
-def steady(series: Floats, measure: str) -> Steady:
-    """Judge one series of a value per second.
+def steady(series: Floats, measure: str, interval_s: float = 1.0) -> Steady:
+    """Judge one series of a value per interval.
 
     Args:
-        series: e.g. operations completed in each whole second of a phase.
+        series: e.g. operations completed in each whole interval of a phase.
         measure: what it is, in words.
+        interval_s: seconds of one interval.
     """
     if series.size < LEAST_INTERVALS:
-        return Steady(measure, series.size, too_short=True)
-    cut = mser5(series)
-    if cut is None:
-        return Steady(measure, series.size, too_short=False, reached=False)
-    rest = series[cut:]
-    return Steady(
+        return Steady(measure, series.size, too_short=True, interval_s=interval_s)
+    means = batch_means(series)
+    level = level_from(means)
+    cuts = mser(means if level is None else level[1]), None if level is None else level[0]
+    known = [cut * BATCH for cut in cuts if cut is not None]
+    mser_s, changes_s = (None if cut is None else cut * BATCH * interval_s for cut in cuts)
+    found = Steady(
         measure,
         series.size,
         too_short=False,
-        reached=True,
-        warm_up_s=float(cut),
+        reached=len(known) == len(cuts),
+        interval_s=interval_s,
+        mser_s=mser_s,
+        changes_s=changes_s,
+    )
+    return _measured(found, series, max(known)) if found.reached else found
+
+
+def _measured(found: Steady, series: Floats, cut: int) -> Steady:
+    rest = series[cut:]
+    return replace(
+        found,
+        warm_up_s=cut * found.interval_s,
         drift=drift(rest),
         mean=float(rest.mean()),
         half_width=half_width(rest),

@@ -88,9 +88,13 @@ def _register(module: str, name: str) -> None:
     if hasattr(found, "app"):
         app.add_typer(found.app, name=name)
     else:
-        app.command(name, cls=GroupedCommand, epilog=getattr(found, "EXAMPLE", None))(getattr(found, name))
+        kind = getattr(found, "Command", GroupedCommand)
+        app.command(name, cls=kind, epilog=getattr(found, "EXAMPLE", None))(getattr(found, name))
 
 
 _register("cluster", "cluster")
 _register("doctor", "doctor")
 _register("report", "report")
+_register("compare", "compare")
+_register("studies", "studies")
+_register("ycsb", "ycsb")

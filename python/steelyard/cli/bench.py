@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from steelyard.cli.hbase_options import HBASE_CLUSTER
 from steelyard.cli.options import CLUSTER, FLAGS, with_flags
 
 EXAMPLE = (
@@ -17,7 +18,7 @@ EXAMPLE = (
 
 @with_flags(FLAGS)
 def bench(
-    system: Annotated[str, typer.Argument(help="embedded, cassandra, or null (the engine alone).")],
+    system: Annotated[str, typer.Argument(help="embedded, cassandra, hbase, or null (the engine alone).")],
     out: Annotated[
         Path | None,
         typer.Option(help="Folder of the result, which must not exist.  [default: results/TIME-NAME]"),
@@ -27,14 +28,23 @@ def bench(
         list[str] | None,
         typer.Option(help="key=value: any cassandra.yaml key; may be repeated.", rich_help_panel=CLUSTER),
     ] = None,
+    set_site: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="key=value: any hbase-site key, or hdfs-site key (dfs....); may be repeated.",
+            rich_help_panel=HBASE_CLUSTER,
+        ),
+    ] = None,
     **words: Any,
 ) -> None:
     """Bring a database up, load it, drive it, and report.
 
-    The system is `embedded` (a store inside the engine's own process), `cassandra` (a local cluster of
-    real nodes, or with --hosts one that runs already), or `null` (nothing: what the engine itself costs).
+    The system is `embedded` (a store inside the engine's own process), `cassandra` or `hbase` (a local
+    cluster of real nodes, or with --hosts one that runs already), or `null` (nothing: what the engine itself
+    costs).
     """
     from steelyard.cli.conduct import conduct
-    from steelyard.cli.words import bench_study
+    from steelyard.cli.words import SITE, YAML, bench_study
 
-    conduct(bench_study(system, words, set_yaml or ()), out=out, report=report)
+    pairs = [*((YAML, pair) for pair in set_yaml or ()), *((SITE, pair) for pair in set_site or ())]
+    conduct(bench_study(system, words, pairs), out=out, report=report)

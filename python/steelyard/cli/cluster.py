@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from steelyard.cli.help import GroupedCommand
-from steelyard.cli.options import CLUSTER, FLAGS, with_flags
+from steelyard.cli.options import CLUSTER_PANELS, FLAGS, with_flags
 
-NODE_FLAGS = [flag for flag in FLAGS if flag.panel == CLUSTER]
+NODE_FLAGS = [flag for flag in FLAGS if flag.panel in CLUSTER_PANELS]
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -27,30 +27,38 @@ app = typer.Typer(
 )
 @with_flags(NODE_FLAGS)
 def up(
-    system: Annotated[str, typer.Argument(help="The system: cassandra.")],
+    system: Annotated[str, typer.Argument(help="The system: cassandra or hbase.")],
     name: Annotated[str, typer.Option(help="The cluster's name.")] = "lab",
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", help="key=value of cassandra.yaml; may be repeated."),
+        typer.Option(
+            "--set", help="key=value of cassandra.yaml, hbase-site or hdfs-site (dfs....); may be repeated."
+        ),
     ] = None,
     **words: Any,
 ) -> None:
     """Bring a cluster up; it stays until `cluster down`."""
     from steelyard.cli.words import bench_study
     from steelyard.errors import InputError
-    from steelyard.spec.system import CassandraSystem
-    from steelyard.testbed.cassandra import CassandraTestbed
+    from steelyard.testbed import LOCAL
     from steelyard.testbed.state import clusters_folder
 
-    wanted = bench_study(system, words, set_ or []).system
-    if not isinstance(wanted, CassandraSystem):
-        raise InputError(f"no cluster of {system} can be brought up", hint="steelyard cluster up cassandra")
-    testbed = CassandraTestbed(wanted, name=name, root=clusters_folder(), owner=None)
-    for warning in testbed.warnings():
-        typer.echo(f"warning: {warning}", err=True)
+    wanted = bench_study(system, words, [("--set", pair) for pair in set_ or ()]).system
+    if wanted.kind not in LOCAL:
+        raise InputError(f"no cluster of {system} can be brought up", hint=f"known: {', '.join(LOCAL)}")
+    testbed = LOCAL[wanted.kind](wanted, name, clusters_folder(), None)
+    said = _warn(testbed.warnings(), 0)
     testbed.up(typer.echo)
-    typer.echo(f"{name} is up after {testbed.up_seconds:.1f} s: {', '.join(testbed.driver()['hosts'])}")
+    _warn(testbed.warnings(), said)
+    typer.echo(f"{name} is up after {testbed.up_seconds:.1f} s: {', '.join(testbed.answers_at())}")
     typer.echo(f"down again with: steelyard cluster down {name}")
+
+
+def _warn(warnings: list[str], said: int) -> int:
+    """Print the warnings after the first `said`; returns how many have been said then."""
+    for warning in warnings[said:]:
+        typer.echo(f"warning: {warning}", err=True)
+    return len(warnings)
 
 
 @app.command(cls=GroupedCommand, epilog="Example: steelyard cluster status lab")
@@ -58,24 +66,25 @@ def status(name: Annotated[str, typer.Argument(help="The cluster's name.")] = "l
     """Show each node: process, whether it answers, whom it sees, how much it holds."""
     from steelyard.spec.units import bytes_text
     from steelyard.testbed.state import load
-    from steelyard.testbed.status import statuses
+    from steelyard.testbed.status import COLUMNS, statuses
 
-    found = statuses(load(name))
+    record = load(name)
     rows = [
         [
             node.name,
             node.address,
             node.place,
-            str(node.pid or "-"),
+            ",".join(map(str, node.pids)) or "-",
             node.state,
-            "-" if node.normal is None else f"{node.normal}/{len(found)}",
+            node.sees or "-",
             bytes_text(node.load_bytes),
             bytes_text(node.memory_bytes),
             " of ".join(map(bytes_text, node.heap_bytes)) if node.heap_bytes else "-",
         ]
-        for node in found
+        for node in statuses(record)
     ]
-    _table(["node", "address", "place", "pid", "state", "normal", "load", "memory", "heap"], rows)
+    place, sees = COLUMNS[record.kind]
+    _table(["node", "address", place, "pid", "state", sees, "load", "memory", "heap"], rows)
 
 
 @app.command("list", cls=GroupedCommand, epilog="Example: steelyard cluster list")
@@ -84,7 +93,9 @@ def list_() -> None:
     from steelyard.testbed.state import Record, records
 
     def words(record: Record) -> list[str]:
-        alive = sum(process.alive() for process in record.processes.values())
+        names = [str(node["name"]) for node in record.nodes]
+        started = [[*record.processes_of(name).values()] for name in names]
+        alive = sum(bool(some) and all(process.alive() for process in some) for some in started)
         owner = f"pid {record.owner.pid}" if record.owner else "cluster up"
         state = "left over" if record.abandoned else f"{alive}/{len(record.nodes)} run"
         version = f"{record.kind} {record.system.get('version', '')}"
@@ -110,13 +121,14 @@ def logs(
     from steelyard.errors import InfrastructureError, InputError, nearest
     from steelyard.testbed.state import load
 
-    folders = {str(known["name"]): Path(known["folder"]) for known in load(name).nodes}
-    if node is not None and node not in folders:
+    nodes = {str(known["name"]): known for known in load(name).nodes}
+    if node is not None and node not in nodes:
         raise InputError(
-            f"there is no node {node!r}{nearest(node, folders)}", hint=f"there are: {', '.join(folders)}"
+            f"there is no node {node!r}{nearest(node, nodes)}", hint=f"there are: {', '.join(nodes)}"
         )
-    chosen = [folders[node]] if node else list(folders.values())
-    files = [str(path) for folder in chosen if (path := folder / "logs" / "system.log").exists()]
+    chosen = [nodes[node]] if node else list(nodes.values())
+    paths = [Path(known["folder"], "logs", log) for known in chosen for log in known["logs"]]
+    files = [str(path) for path in paths if path.exists()]
     if not files:
         raise InfrastructureError("nothing has been logged yet")
     try:

@@ -6,44 +6,62 @@ from pathlib import Path
 
 from rich.console import Console
 
+from steelyard.cli.points import show_points
 from steelyard.errors import InfrastructureError, Interrupted
+from steelyard.pace import about
 from steelyard.progress import make_show
 from steelyard.results.clock import process_start_ns
-from steelyard.spec.study import Study
+from steelyard.spec.estimate import assumptions, estimate
+from steelyard.spec.study import Study, Trial
 from steelyard.spec.trials import data_bytes, trials
 from steelyard.spec.units import bytes_text
 from steelyard.study import Outcome
 from steelyard.study import conduct as conduct_study
 
 
-def conduct(study: Study, *, out: Path | None, report: bool) -> None:
+def conduct(study: Study, *, out: Path | None, report: bool, resume: bool = False) -> None:
     """Run a study, print its summary, write its report.
+
+    Args:
+        study: the study.
+        out: the result's folder.
+        report: write the HTML report.
+        resume: `out` may be an interrupted run of this study, which then goes on.
 
     Raises:
         SteelyardError: what went wrong first; the result is written all the same.
     """
+    from steelyard.report.taint import taint
+
+    goes_on = resume and out is not None and (out / "run.json").is_file()
     show = make_show(Console(stderr=True, highlight=False))
     try:
-        outcome = conduct_study(study, show, process_start_ns(), out)
+        outcome = conduct_study(study, show, process_start_ns(), out, resume=goes_on, judge=taint)
     finally:
-        show.close()
-    _present(outcome, report=report)
+        show.finish()
+    failed = len(outcome.errors)  # before a report that cannot be made adds to them
+    _present(outcome, report=report, points=len(study.cells))
     if outcome.interrupted:
-        raise Interrupted(f"interrupted; what was measured is in {outcome.path}")
+        again = f"; `steelyard run --resume {outcome.path}` goes on with it" if outcome.planned > 1 else ""
+        raise Interrupted(f"interrupted; what was measured is in {outcome.path}{again}")
     if outcome.errors:
+        if outcome.planned > 1 and failed:
+            outcome.errors[0].message += f" ({failed} of {outcome.planned} trials failed)"
         raise outcome.errors[0]
 
 
-def _present(outcome: Outcome, *, report: bool) -> None:
+def _present(outcome: Outcome, *, report: bool, points: int) -> None:
     """Say what came out; a report that cannot be made hides neither the result nor what went wrong first."""
     from steelyard.report import text_report, write_report
 
     console = Console(highlight=False)
     lines = [f"result: {outcome.path}"]
     try:
-        text_report(outcome.path, console)
-        if report:
-            lines.append(f"report: {write_report(outcome.path, 'html', None)}")
+        if points > 1:  # a page of each trial would be long; any of them can be had afterwards
+            show_points(outcome.path, console)
+        else:
+            text_report(outcome.path, console)
+            lines += [f"report: {write_report(outcome.path, 'html', None)}"] if report else []
     except Exception as error:
         outcome.errors.append(InfrastructureError(f"the report could not be made: {error}"))
     for line in lines:
@@ -51,20 +69,44 @@ def _present(outcome: Outcome, *, report: bool) -> None:
 
 
 def list_trials(study: Study) -> None:
-    """Print the trials a study becomes, with about how much data each loads."""
+    """Print the trials a study becomes, in their order, and about how much time and disk they need."""
     console = Console(highlight=False)
     planned = trials(study)
+    shares = study.reset != "fresh"
     for trial in planned:
-        load = trial.load
-        limit = f"{load.operations:,} operations" if load.operations else f"{load.duration_s:g} s"
-        rate = (
-            f"{load.target:g}/s due, at most {load.cap} in flight" if load.target else f"{load.cap} clients"
-        )
-        data = f"{trial.workload.records:,} records, about {bytes_text(data_bytes(trial))} with replicas"
-        console.print(
-            f"{trial.number:4}  seed {trial.seed}  {trial.system.kind}  workload {trial.workload.name}  "
-            f"{data}  {limit}, {rate}",
-            soft_wrap=True,
-            markup=False,
-        )
-    console.print(f"{len(planned)} trial{'s' * (len(planned) > 1)}; nothing was started", markup=False)
+        words = [f"{trial.number:4}", f"#{trial.repetition}", f"seed {trial.seed}"]
+        words += [f"cluster {trial.group}"] if shares else []
+        words += [
+            trial.label or trial.system.kind,
+            f"workload {trial.workload.name}",
+            _data(trial),
+            _rate(trial),
+        ]
+        console.print("  ".join(words), soft_wrap=True, markup=False)
+    console.print(_size(study, planned), soft_wrap=True, markup=False)
+    for line in assumptions(study):
+        console.print(f"  assumed: {line}", soft_wrap=True, markup=False)
+
+
+def _size(study: Study, planned: list[Trial]) -> str:
+    needs = estimate(planned)
+    count = f"{len(planned)} trial{'s' * (len(planned) > 1)}"
+    points = (
+        f" of {len(study.cells)} points, order {study.order}, reset {study.reset}" if study.points else ""
+    )
+    return (
+        f"{count}; nothing was started{points}\n"
+        f"{about(needs.seconds)}; disk: about {bytes_text(needs.disk_bytes)} at a time for the systems, "
+        f"{bytes_text(needs.results_bytes)} for the results"
+    )
+
+
+def _data(trial: Trial) -> str:
+    return f"{trial.workload.records:,} records, about {bytes_text(data_bytes(trial))} with replicas"
+
+
+def _rate(trial: Trial) -> str:
+    load = trial.load
+    limit = f"{load.operations:,} operations" if load.operations else f"{load.duration_s:g} s"
+    rate = f"{load.target:g}/s due, at most {load.cap} in flight" if load.target else f"{load.cap} clients"
+    return f"{limit}, {rate}"

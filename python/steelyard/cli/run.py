@@ -1,4 +1,4 @@
-"""`steelyard run`: a study from its file."""
+"""`steelyard run`: a study from its file, or one that is shipped, from its beginning or from where it was."""
 
 from __future__ import annotations
 
@@ -7,27 +7,55 @@ from typing import Annotated
 
 import typer
 
-EXAMPLE = "Example: steelyard run study.toml --set workload.records=50000 --dry-run"
+from steelyard.errors import InputError
+
+EXAMPLE = "Example: steelyard run noise-floor --small --set repetitions=3 --dry-run"
 
 
-def run(
-    study: Annotated[Path, typer.Argument(help="The study's TOML file.")],
+def run(  # noqa: PLR0917 - typer calls it by name
+    study: Annotated[
+        str,
+        typer.Argument(help="A study's TOML file, or a shipped one's name (`steelyard studies list`)."),
+    ] = "",
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="path=value laid over the study; may be repeated.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the trials and stop.")] = False,
+    small: Annotated[
+        bool, typer.Option("--small", help="The study's small form: its [small] overlay.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List the trials, with an estimate of time and disk, and stop.")
+    ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder of the result, which must not exist.  [default: results/TIME-NAME]"),
+        typer.Option(help="Folder of the result; an interrupted run goes on.  [default: results/TIME-NAME]"),
+    ] = None,
+    resume: Annotated[
+        Path | None, typer.Option(help="Go on with the study of this result folder; no study is named then.")
     ] = None,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write the HTML report.")] = True,
 ) -> None:
-    """Run every trial of a study, and report."""
+    """Run every trial of a study, and report.
+
+    A study that was interrupted goes on where it was when the same command is given again with the same
+    --out, or with --resume RESULT: trials that are done are kept, one that was not finished is begun again.
+    """
     from steelyard.cli.conduct import conduct, list_trials
     from steelyard.spec.read import read_study
+    from steelyard.spec.shipped import find_study
 
-    read = read_study(study, set_ or ())
+    if resume is not None:
+        if study or set_ or small or out:
+            raise InputError(
+                "--resume goes on with the study as it was: no study, --set, --small or --out beside it"
+            )
+        path, out = resume / "study.toml", resume
+    elif not study:
+        raise InputError("Missing argument 'STUDY'.", hint="`steelyard studies list` names the shipped ones")
+    else:
+        path = find_study(study)
+    read = read_study(path, set_ or (), small=small)
     if dry_run:
         list_trials(read)
     else:
-        conduct(read, out=out, report=report)
+        conduct(read, out=out, report=report, resume=True)

@@ -91,6 +91,10 @@ class Fleet:
         self._command("phase", name=name, at_ns=at_ns, first=self._next)
         return at_ns
 
+    def begin_at(self, number: int) -> None:
+        """The next run phase takes operation numbers from there on."""
+        self._next = number or None
+
     def rate(self, rate: float, at_ns: int | None = None) -> None:
         """Change the target rate (operations per second over all engines)."""
         self._command("rate", rate=rate, at_ns=at_ns or time.monotonic_ns() + LEAD_NS)

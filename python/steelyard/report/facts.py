@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 Facts = Mapping[str, Any]
-LOCAL_KINDS = ("cassandra",)
+SERVING = {"regionserver", "standalone"}
+"""Roles of servers that clients read and write at; Cassandra's nodes are all the same and have no roles."""
+LOCAL_KINDS = ("cassandra", "hbase")
 """Systems whose servers the tool starts on this host."""
 
 
@@ -28,8 +30,15 @@ def node_names(manifest: Facts) -> tuple[str, ...]:
     return tuple(str(n.get("name", "?") if isinstance(n, Mapping) else n) for n in nodes)
 
 
+def master_names(manifest: Facts) -> tuple[str, ...]:
+    """Names of the nodes that serve no data: those with roles among which none does."""
+    nodes = part(manifest, "system").get("nodes")
+    listed = [n for n in nodes if isinstance(n, Mapping)] if isinstance(nodes, (list, tuple)) else []
+    return tuple(str(n.get("name")) for n in listed if n.get("roles") and not {*n["roles"]} & SERVING)
+
+
 def system_kind(manifest: Facts) -> str:
-    """`cassandra`, `hosts`, `embedded`, `null`; empty when unknown."""
+    """`cassandra`, `hbase`, `hosts`, `embedded`, `null`, ...; empty when unknown."""
     return str(part(manifest, "trial", "system").get("kind") or part(manifest, "system").get("kind") or "")
 
 
@@ -53,7 +62,9 @@ def consistency(manifest: Facts) -> list[tuple[str, Any]]:
         ("Durability", system.get("durability")),
         ("Read consistency", driver.get("read_consistency") or access.get("read_consistency")),
         ("Write consistency", driver.get("write_consistency") or access.get("write_consistency")),
-        ("Replication", driver.get("replication") or access.get("replication")),
+        ("Durability of a write", driver.get("durability")),
+        ("Write-ahead log", system.get("wal")),
+        ("Replication", driver.get("replication") or access.get("replication") or system.get("replication")),
         ("Durable writes", durable),
         ("Commit log sync", part(manifest, "trial", "system").get("commitlog_sync")),
         ("fsync after every write", part(manifest, "trial", "system").get("sync")),
@@ -66,9 +77,11 @@ def system_line(manifest: Facts, study: Facts) -> str:
     system = part(manifest, "trial", "system") or part(study, "system")
     workload = part(manifest, "trial", "workload") or part(study, "workload")
     version = part(manifest, "system").get("version") or system.get("version") or ""
-    nodes = len(node_names(manifest))
+    masters = len(master_names(manifest))
+    nodes = len(node_names(manifest)) - masters
     words = [str(system.get("kind", "unknown system")), str(version)]
     words += [f"on {nodes} node{'s' if nodes != 1 else ''}"] if nodes else []
+    words += [f"and {masters} master{'s' if masters != 1 else ''}"] if masters else []
     line = " ".join(word for word in words if word)
     if workload:
         line += f", workload {workload.get('name', '?')}, {int(workload.get('records') or 0):,} records"

@@ -36,7 +36,7 @@ def cards(trial: TrialReport) -> list[Card]:
     found += [_response(op) for op in phase.operations]
     for name, cpu in (("Client CPU", trial.client_cpu_us), ("Server CPU", trial.server_cpu_us)):
         if cpu is not None:
-            remark = _client_remark(trial) if name == "Client CPU" else "all nodes"
+            remark = _client_remark(trial) if name == "Client CPU" else _server_remark(trial)
             found.append(Card(f"{name} per operation", f"{digits(cpu)} us", remark))
     return found
 
@@ -45,6 +45,12 @@ def _client_remark(trial: TrialReport) -> str:
     if system_kind(trial.manifest) == "embedded":
         return "engine with the store inside it, and lab"
     return "engine and lab"
+
+
+def _server_remark(trial: TrialReport) -> str:
+    if trial.master_cpu_us is None:
+        return "all nodes"
+    return f"nodes {digits(trial.node_cpu_us)}, masters {digits(trial.master_cpu_us)} us"
 
 
 def _throughput_remark(phase: Phase, trial: TrialReport) -> str:

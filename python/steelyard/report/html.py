@@ -16,7 +16,8 @@ from steelyard.report import headline, logs, tables
 from steelyard.report.charts import Chart, charts_of
 from steelyard.report.facts import flat, part
 from steelyard.report.model import ReportModel, TrialReport
-from steelyard.report.render import write_charts
+from steelyard.report.render import charts_of_interest, write_charts
+from steelyard.report.study import Overview, overview
 from steelyard.report.tables import Table
 from steelyard.report.words import clean, digits, plain
 
@@ -35,26 +36,32 @@ FACTS = {
 
 def render_html(model: ReportModel, charts: Path | None) -> str:
     """The page; writes the charts as files as well, if a folder for them is given."""
+    study = overview(model)
     views = []
-    for trial in model.trials:
+    for trial in () if study else model.trials:
         if charts:
-            write_charts(trial, charts)
+            write_charts(charts_of_interest(trial), charts)
         views.append(_trial(trial, model))
+    if study and charts:
+        write_charts({c.key: c for c in study.charts}, charts)
     scripts = [_script(_bundle()), _script((TEMPLATES / "report.js").read_text(encoding="utf-8"))]
-    template = _environment().get_template("report.html.j2")
+    template = environment().get_template("report.html.j2")
     return template.render(
         model=model,
         subject=headline.subject(model),
         overview=tables.trials(model),
+        study=study,
+        curves=_study_figures(study),
         trials=views,
         style=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),  # noqa: S704 - our own file
         scripts=scripts,
-        policy=_policy([_digest(s) for s in scripts]),
+        policy=policy([_digest(s) for s in scripts]),
         repeat=headline.repeat_command(model),
     )
 
 
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
+    """Our templates; everything put into them is escaped."""
     loader = jinja2.FileSystemLoader(TEMPLATES)
     found = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -85,7 +92,7 @@ def _digest(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-def _policy(digests: list[str]) -> str:
+def policy(digests: list[str]) -> str:
     """Nothing may be fetched, and only the scripts of these digests may run."""
     allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
     return (
@@ -136,6 +143,13 @@ def _figures(trial: TrialReport, charts: list[Chart], group: str) -> list[dict[s
         {"id": f"chart-{trial.number}-{n}", "title": c.title, "note": c.note, "spec": c.spec}
         for n, c in enumerate(charts)
         if c.group == group
+    ]
+
+
+def _study_figures(study: Overview | None) -> list[dict[str, Any]]:
+    return [
+        {"id": f"curve-{n}", "title": c.title, "note": c.note, "spec": c.spec}
+        for n, c in enumerate(study.charts if study else ())
     ]
 
 

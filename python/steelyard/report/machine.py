@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from steelyard.report.model import PhaseReport, ReportModel, TrialReport
+from steelyard.report.model import FIGURES, PhaseReport, ReportModel, TrialReport
+from steelyard.report.study.points import PointReport, points
 
 FORMAT = 1
 """Of report.json; raised when a field changes its meaning or goes."""
@@ -24,10 +25,23 @@ def render_json(model: ReportModel) -> str:
         "partial": model.partial,
         "study": model.study,
         "warnings": [asdict(w) for w in model.warnings],
+        "points": [_point(p) for p in points(model)],
         "over_trials": {name: asdict(spread) for name, spread in model.over_trials.items()},
         "trials": [_trial(t) for t in model.trials],
     }
     return json.dumps(_plain(facts), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _point(point: PointReport) -> dict[str, Any]:
+    figures = {name: point.interval(figure) for name, figure in FIGURES.items()}
+    return {
+        "system": point.system,
+        "variant": point.variant,
+        "levels": dict(point.levels),
+        "trials": [trial.number for trial in point.trials],
+        "planned": point.planned,
+        "figures": {name: asdict(found) for name, found in figures.items() if found},
+    }
 
 
 def _trial(trial: TrialReport) -> dict[str, Any]:
@@ -39,6 +53,8 @@ def _trial(trial: TrialReport) -> dict[str, Any]:
         "measured": trial.measured.phase.name if trial.measured else None,
         "client_cpu_us_per_op": trial.client_cpu_us,
         "server_cpu_us_per_op": trial.server_cpu_us,
+        "node_cpu_us_per_op": trial.node_cpu_us,
+        "master_cpu_us_per_op": trial.master_cpu_us,
         "warnings": [asdict(w) for w in trial.warnings],
         "phases": [_phase(p) for p in trial.phases],
         "timing_s": trial.manifest.get("timing") or {},

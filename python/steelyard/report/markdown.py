@@ -10,6 +10,7 @@ from steelyard.report import tables
 from steelyard.report.facts import flat, part
 from steelyard.report.headline import cards, repeat_command, subject, timing
 from steelyard.report.model import ReportModel, TrialReport
+from steelyard.report.study import overview
 from steelyard.report.tables import Table
 from steelyard.report.words import clean, plain
 
@@ -23,7 +24,7 @@ def escape(value: str) -> str:
 
 def render_markdown(model: ReportModel, charts: Path | None) -> str:
     """The report as Markdown; writes its charts into `charts`, if that is given."""
-    from steelyard.report.render import write_charts
+    from steelyard.report.render import charts_of_interest, write_charts
 
     lines = [f"# {escape(model.name)}", "", escape(subject(model)), ""]
     if question := str(model.study.get("question") or ""):
@@ -31,9 +32,14 @@ def render_markdown(model: ReportModel, charts: Path | None) -> str:
     if model.partial:
         lines += ["**This result is half-written; it shows what reached the disk.**", ""]
     lines += _warnings(model.warnings)
-    lines += _table(tables.trials(model))
-    for trial in model.trials:
-        lines += _trial(trial, write_charts(trial, charts) if charts else {})
+    study = overview(model)
+    if study:
+        for table in study.tables:
+            lines += table_lines(table)
+        lines += _charts(write_charts({c.key: c for c in study.charts}, charts) if charts else {})
+    lines += table_lines(tables.trials(model))
+    for trial in () if study else model.trials:
+        lines += _trial(trial, write_charts(charts_of_interest(trial), charts) if charts else {})
     lines += [
         "## How to repeat",
         "",
@@ -53,13 +59,19 @@ def _trial(trial: TrialReport, charts: dict[str, str]) -> list[str]:
     lines += _warnings(trial.warnings)
     found = tables.for_phase(trial.measured) if trial.measured else []
     for table in (*found, tables.phases(trial), tables.effect(trial), tables.deviations(trial)):
-        lines += _table(table)
-    for title, file in charts.items():
-        lines += [f"### {escape(title)}", "", f"![{escape(title)}](charts/{file})", ""]
+        lines += table_lines(table)
+    lines += _charts(charts)
     lines += [f"Timing: {escape(timing(trial))}", ""]
     for heading in ("host", "system"):
         rows = [(name, plain(value)) for name, value in flat(part(trial.manifest, heading))]
-        lines += _table(Table(heading.capitalize(), ("fact", "value"), rows, words=2) if rows else None)
+        lines += table_lines(Table(heading.capitalize(), ("fact", "value"), rows, words=2) if rows else None)
+    return lines
+
+
+def _charts(charts: dict[str, str]) -> list[str]:
+    lines = []
+    for title, file in charts.items():
+        lines += [f"### {escape(title)}", "", f"![{escape(title)}](charts/{file})", ""]
     return lines
 
 
@@ -68,7 +80,8 @@ def _warnings(warnings: tuple[Warned, ...]) -> list[str]:
     return [*lines, ""] if lines else []
 
 
-def _table(table: Table | None) -> list[str]:
+def table_lines(table: Table | None) -> list[str]:
+    """One table under its title; nothing for an empty one."""
     if table is None or not table.rows:
         return []
     marks = ["---" if n < table.words else "---:" for n in range(len(table.columns))]

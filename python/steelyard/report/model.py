@@ -11,11 +11,13 @@ import polars as pl
 from hdrh.histogram import HdrHistogram
 
 from steelyard.analysis.balance import Balance, balance
-from steelyard.analysis.cost import Cost, client_cpu_us, costs, server_cpu_us
+from steelyard.analysis.cost import Cost, client_cpu_us, costs, master_cpu_us, node_cpu_us, server_cpu_us
+from steelyard.analysis.inside import Inside, inside
 from steelyard.analysis.spread import EngineSpread, Repeated, engine_spread, repeated
 from steelyard.analysis.steady import Steady
 from steelyard.analysis.summary import Phase
 from steelyard.analysis.warnings import Warned
+from steelyard.report.facts import master_names
 from steelyard.report.source import TrialSource, open_source
 from steelyard.report.trial import Read, judge, read_phases
 
@@ -29,6 +31,7 @@ class PhaseReport:
         steady: steadiness (of run phases).
         costs: CPU and more of every party in this phase.
         balance: how evenly the nodes shared it.
+        inside: what the servers told of themselves.
         engines: percentiles per engine, when there were several.
     """
 
@@ -36,6 +39,7 @@ class PhaseReport:
     steady: Steady | None = None
     costs: tuple[Cost, ...] = ()
     balance: tuple[Balance, ...] = ()
+    inside: tuple[Inside, ...] = ()
     engines: tuple[EngineSpread, ...] = ()
 
 
@@ -57,6 +61,8 @@ class TrialReport:
     system: pl.DataFrame
     histograms: Mapping[str, Mapping[str, HdrHistogram]]
     """Phase -> tag -> histogram."""
+    tainted: str = ""
+    """What outside the study disturbed it; empty when nothing did."""
 
     @property
     def client_cpu_us(self) -> float | None:
@@ -65,8 +71,18 @@ class TrialReport:
 
     @property
     def server_cpu_us(self) -> float | None:
-        """CPU of all servers per operation."""
+        """CPU of all servers per operation, masters included."""
         return server_cpu_us(self.measured.costs) if self.measured else None
+
+    @property
+    def node_cpu_us(self) -> float | None:
+        """CPU of the servers per operation, without masters on nodes of their own."""
+        return node_cpu_us(self.measured.costs) if self.measured else None
+
+    @property
+    def master_cpu_us(self) -> float | None:
+        """CPU per operation of masters on nodes of their own; None where there are none."""
+        return master_cpu_us(self.measured.costs) if self.measured else None
 
 
 @dataclass(frozen=True)
@@ -93,7 +109,11 @@ class ReportModel:
         return any(t.partial for t in self.trials) or len(self.trials) < self.planned
 
 
-def _time(name: str) -> Callable[[TrialReport], float | None]:
+Figure = Callable[[TrialReport], float | None]
+"""Reads one figure of a trial; None when it has none."""
+
+
+def _time(name: str) -> Figure:
     """Reads a percentile of the response time over all operations, in milliseconds."""
 
     def read(trial: TrialReport) -> float | None:
@@ -103,15 +123,16 @@ def _time(name: str) -> Callable[[TrialReport], float | None]:
     return read
 
 
-FIGURES: dict[str, Callable[[TrialReport], float | None]] = {
+FIGURES: dict[str, Figure] = {
     "ok/s": lambda trial: trial.measured.phase.ok_per_s if trial.measured else None,
     "p50, ms": _time("p50_ns"),
     "p99, ms": _time("p99_ns"),
     "p99.9, ms": _time("p999_ns"),
     "client us/op": lambda trial: trial.client_cpu_us,
     "servers us/op": lambda trial: trial.server_cpu_us,
+    "masters us/op": lambda trial: trial.master_cpu_us,
 }
-"""What is compared over trials: throughput, response time, CPU per operation."""
+"""What is compared over trials: throughput, response time, CPU per operation; `servers` include `masters`."""
 
 
 def build(folder: Path) -> ReportModel:
@@ -135,7 +156,7 @@ def build(folder: Path) -> ReportModel:
         study_toml=toml.read_text(encoding="utf-8", errors="replace") if toml.is_file() else "",
         planned=len(listed),
         trials=trials,
-        over_trials=_over_trials(trials),
+        over_trials=_over_trials(trials) if len(run.get("points") or ()) <= 1 else {},
         warnings=_of_run(trials, len(listed)),
     )
 
@@ -168,13 +189,15 @@ def _trial(
     manifest = {"trial": asked, **source.manifest}
     read = Read(manifest, source.intervals(), source.system())
     phases, histograms = read_phases(source, read)
+    masters = master_names(manifest)
     judged = judge(read, phases, partial=source.partial)
     reports = tuple(
         PhaseReport(
             phase=phase,
             steady=judged.steady if phase is judged.measured else None,
-            costs=costs(read.system, phase),
-            balance=balance(read.system, phase),
+            costs=costs(read.system, phase, masters),
+            balance=balance(read.system, phase, masters),
+            inside=inside(read.system, phase),
             engines=engine_spread(phase),
         )
         for phase in phases
@@ -192,4 +215,5 @@ def _trial(
         intervals=read.intervals,
         system=read.system,
         histograms=histograms,
+        tainted=str(entry.get("tainted") or ""),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,11 @@ LIGHT: dict[str, Any] = {
 """Colours of chart files; the page has its own for light and dark."""
 
 
-def chart_file(trial: TrialReport, chart: Chart) -> str:
-    """The file name of a chart without ending."""
-    return f"trial-{trial.number:03}-{chart.key}"
+def charts_of_interest(trial: TrialReport) -> dict[str, Chart]:
+    """File name without ending -> chart, of a trial's measured phase and of its system."""
+    measured = trial.measured.phase.name if trial.measured else ""
+    wanted = [chart for chart in charts_of(trial) if chart.group in ("system", measured)]
+    return {f"trial-{trial.number:03}-{chart.key}": chart for chart in wanted}
 
 
 def still(chart: Chart) -> dict[str, Any]:
@@ -33,8 +36,12 @@ def still(chart: Chart) -> dict[str, Any]:
     return chart.spec | {"layer": layers, "title": f"{chart.title} ({chart.group})"}
 
 
-def write_charts(trial: TrialReport, folder: Path) -> dict[str, str]:
-    """Write the charts of a trial's measured phase and of its system as SVG and PNG.
+def write_charts(charts: Mapping[str, Chart], folder: Path) -> dict[str, str]:
+    """Write charts as SVG and PNG.
+
+    Args:
+        charts: file name without ending -> chart.
+        folder: made if missing.
 
     Returns:
         Title -> name of the SVG file in `folder`, in the order of the report.
@@ -43,11 +50,7 @@ def write_charts(trial: TrialReport, folder: Path) -> dict[str, str]:
 
     folder.mkdir(parents=True, exist_ok=True)
     written = {}
-    measured = trial.measured.phase.name if trial.measured else ""
-    for chart in charts_of(trial):
-        if chart.group not in ("system", measured):
-            continue
-        name = chart_file(trial, chart)
+    for name, chart in charts.items():
         svg = vl_convert.vegalite_to_svg(still(chart), config=LIGHT)
         (folder / f"{name}.svg").write_text(svg, encoding="utf-8")
         (folder / f"{name}.png").write_bytes(vl_convert.svg_to_png(svg, scale=PNG_SCALE))

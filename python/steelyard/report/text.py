@@ -14,6 +14,7 @@ from steelyard.analysis.warnings import Warned
 from steelyard.report import tables
 from steelyard.report.headline import repeat_command, subject, timing, verdict
 from steelyard.report.model import ReportModel, TrialReport
+from steelyard.report.study import overview
 from steelyard.report.tables import Table
 from steelyard.report.words import clean
 
@@ -40,9 +41,12 @@ def _show(model: ReportModel, console: Console) -> None:
     if model.partial:
         console.print(Text("This result is half-written; it shows what reached the disk.", style="bold red"))
     _warnings(model.warnings, console)
-    if overview := tables.trials(model):
-        _table(overview, console)
-    for trial in model.trials:
+    study = overview(model)
+    for table in study.tables if study else ():
+        print_table(table, console)
+    if trials := tables.trials(model):
+        print_table(trials, console)
+    for trial in () if study else model.trials:
         _trial(trial, console, several=len(model.trials) > 1)
     # A command is copied by its reader: it is never broken into lines.
     console.print(Text(f"Again: {repeat_command(model)}", style="dim"), soft_wrap=True)
@@ -64,10 +68,10 @@ def _trial(trial: TrialReport, console: Console, *, several: bool) -> None:
     _warnings(trial.warnings, console)
     if trial.measured:
         for table in tables.for_phase(trial.measured):
-            _table(table, console)
+            print_table(table, console)
     for found in (tables.phases(trial), tables.effect(trial)):
         if found.rows:
-            _table(found, console)
+            print_table(found, console)
     if spent := timing(trial):
         console.print(Padding(Text(f"Timing: {spent}"), (1, 0, 0, 0)))
 
@@ -81,7 +85,8 @@ def _warnings(warnings: tuple[Warned, ...], console: Console) -> None:
         console.print(grid)
 
 
-def _table(table: Table, console: Console) -> None:
+def print_table(table: Table, console: Console) -> None:
+    """Print one table, with its title before and its note after."""
     console.print()
     console.print(Text(table.title, style="bold"))
     console.print(_laid_out(table))

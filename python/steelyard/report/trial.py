@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from steelyard.analysis.cost import costs
 from steelyard.analysis.counters import Window, nodes
 from steelyard.analysis.cut_short import phase_from_series
+from steelyard.analysis.inside import inside
 from steelyard.analysis.offered import completed_while_due
 from steelyard.analysis.steady import Steady, steady
 from steelyard.analysis.summary import TOTAL, Phase, phase_from_summary
 from steelyard.analysis.warnings import SIDE_CHECKS, Context, Warned, derive
 from steelyard.analysis.warnings.outcome import not_done, partial
-from steelyard.report.facts import is_local, node_names, part, quota_cores
+from steelyard.report.facts import is_local, master_names, node_names, part, quota_cores
 from steelyard.report.source import TrialSource
 
 MEASURED = "run"
@@ -146,7 +147,7 @@ def _context(read: Read, phase: Phase, found: Steady | None, cut: bool) -> Conte
     workload = part(manifest, "trial", "workload")
     seconds = _seconds(read.intervals, phase)
     due, done = _column(seconds, "due"), _column(seconds, "done")
-    inside = system.filter(pl.col("metric").str.starts_with("server_"))
+    told = system.filter(pl.col("metric").str.starts_with("server_"))
 
     def machine(metric: str) -> float | None:
         rate = window.rate("machine", metric)
@@ -156,7 +157,8 @@ def _context(read: Read, phase: Phase, found: Steady | None, cut: bool) -> Conte
         phase=phase,
         steady=found,
         completed_per_s=completed_while_due(due, done, phase.seconds),
-        costs=costs(system, phase),
+        costs=costs(system, phase, master_names(manifest)),
+        inside=inside(system, phase),
         status=str(manifest.get("status") or "unknown"),
         reason=str(manifest.get("reason") or ""),
         partial=cut,
@@ -168,7 +170,7 @@ def _context(read: Read, phase: Phase, found: Steady | None, cut: bool) -> Conte
         local=is_local(manifest),
         nodes=node_names(manifest),
         watched=frozenset(nodes(system)),
-        agents=frozenset(inside["source"].unique().to_list()),
+        agents=frozenset(told["source"].unique().to_list()),
         steal_share=machine("cpu_steal_seconds_total"),
         iowait_share=machine("cpu_iowait_seconds_total"),
         busy_share=machine("cpu_seconds_total"),

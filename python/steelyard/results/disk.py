@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from steelyard.errors import InfrastructureError
+from steelyard.errors import InfrastructureError, InputError
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -57,3 +57,14 @@ def write_atomically(path: Path, text: str) -> None:
 def write_json(path: Path, value: Any) -> None:
     """Write a JSON file atomically; paths and other strangers become their text."""
     write_atomically(path, json.dumps(value, indent=1, default=str, ensure_ascii=False) + "\n")
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON file that holds an object; what hinders is an InputError that names the file."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from None
+    if not isinstance(found, dict):
+        raise InputError(f"{path}: expected an object, found {type(found).__name__}")
+    return found

@@ -6,24 +6,32 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 from hdrh.histogram import HdrHistogram
+from numpy.typing import NDArray
 
 _LINE = re.compile(r"Tag=([^,]+),([\d.]+),([\d.]+),[\d.]+,(\S+)")
 
 
+def parse_line(line: str) -> tuple[str, float, HdrHistogram] | None:
+    """(tag, start in seconds since the phase began, histogram of ns) of a line; None if it is no such line."""
+    match = _LINE.fullmatch(line.strip())
+    if match is None:
+        return None
+    try:
+        return match[1], float(match[2]), HdrHistogram.decode(match[4])
+    except Exception:  # hdrh raises whatever its decoder trips over
+        return None
+
+
 def read_log(file: Path) -> Iterator[tuple[str, float, HdrHistogram]]:
-    """(tag, start in seconds since the phase began, histogram of ns) of every line of a log.
+    """What `parse_line` makes of every line of a log.
 
     A last line cut short, as a killed engine leaves it, is left out.
     """
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
-        match = _LINE.fullmatch(line.strip())
-        if match is None:
-            continue
-        try:
-            yield match[1], float(match[2]), HdrHistogram.decode(match[4])
-        except Exception:  # hdrh raises whatever its decoder trips over
-            return
+        if parsed := parse_line(line):
+            yield parsed
 
 
 def read_totals(folder: Path, phase: str) -> dict[str, HdrHistogram]:
@@ -42,3 +50,19 @@ def read_totals(folder: Path, phase: str) -> dict[str, HdrHistogram]:
         if found:
             break
     return found
+
+
+def mean(histogram: HdrHistogram) -> float:
+    """The mean by the middle of each bucket in use; the library's own walks all the empty ones, slowly."""
+    values, counts = held(histogram)
+    lows = np.array([histogram.get_lowest_equivalent_value(int(v)) for v in values], dtype=np.float64)
+    highs = np.array([histogram.get_highest_equivalent_value(int(v)) for v in values], dtype=np.float64)
+    return float(np.average((lows + highs + 1) // 2, weights=counts))
+
+
+def held(histogram: HdrHistogram) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(values in nanoseconds, counts) of the buckets in use."""
+    counts = np.ctypeslib.as_array(histogram.counts)
+    used = np.flatnonzero(counts)
+    values = [histogram.get_value_from_index(int(index)) for index in used]
+    return np.array(values, dtype=np.float64), counts[used].astype(np.float64)

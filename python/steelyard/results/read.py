@@ -13,6 +13,7 @@ from hdrh.histogram import HdrHistogram
 
 from steelyard.errors import InputError
 from steelyard.results import tables
+from steelyard.results.disk import read_json
 from steelyard.results.histograms import read_log, read_totals
 
 FORMAT = 1
@@ -46,7 +47,7 @@ class TrialResult:
         if not path.is_file():
             return {}
         try:
-            found: dict[str, Any] = _json(path)
+            found: dict[str, Any] = read_json(path)
         except InputError:
             if self.partial:
                 return {}
@@ -113,7 +114,7 @@ class Run:
     def run(self) -> dict[str, Any]:
         """run.json; empty when only a trial's folder was given."""
         path = self.path / "run.json"
-        found: dict[str, Any] = _json(path) if path.is_file() else {}
+        found: dict[str, Any] = read_json(path) if path.is_file() else {}
         return found
 
 
@@ -144,16 +145,6 @@ def _trial_folders(folder: Path) -> list[Path]:
 def _check_format(found: Any, path: Path) -> None:
     if found != FORMAT:
         raise InputError(f"{path}: results format {found}, this Steelyard reads {FORMAT}")
-
-
-def _json(path: Path) -> Any:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from None
-    if not isinstance(found, dict):
-        raise InputError(f"{path}: expected an object, found {type(found).__name__}")
-    return found
 
 
 def _events(path: Path) -> Iterator[dict[str, Any]]:

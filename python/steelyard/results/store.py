@@ -1,11 +1,16 @@
-"""Creating a run's folder and sealing its trials. An existing folder is never written into."""
+"""A run's folder while it is written: made once, trials sealed one by one, gone on with later.
+
+What a trial has left is never written over: before it is begun again, its folder is set aside as an attempt.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +18,9 @@ import tomlkit
 
 from steelyard.errors import InfrastructureError, InputError
 from steelyard.results.clock import now_text
-from steelyard.results.disk import write_atomically, write_json, writing
-from steelyard.spec.study import Study, Trial
+from steelyard.results.disk import read_json, write_atomically, write_json, writing
+from steelyard.spec.study import Design, Study, Trial
+from steelyard.spec.trials import plan_hash
 from steelyard.version import version
 
 FORMAT = 1
@@ -29,27 +35,53 @@ class TrialRow:
     """A trial's line in run.json."""
 
     number: int
+    point: int
     repetition: int
     seed: int
+    group: int
+    data: int
+    system: str
+    variant: str | None
+    levels: dict[str, Any]
     status: str = "planned"
     reason: str | None = None
+    seconds: float | None = None
+    tainted: str | None = None
+    attempts: list[dict[str, Any]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, trial: Trial) -> TrialRow:
+        """The line of a trial that is planned."""
+        same = {
+            name: getattr(trial, name) for name in ("number", "point", "repetition", "seed", "group", "data")
+        }
+        system = trial.system_name or trial.system.kind
+        return cls(**same, system=system, variant=trial.variant, levels=dict(trial.levels))
 
 
 class RunFolder:
     """One run's folder while it is being written.
 
     Args:
-        path: the folder, just made.
+        path: the folder.
         study: what was asked.
         trials: its trials, in order.
+        earlier: run.json of an interrupted run that goes on.
     """
 
-    def __init__(self, path: Path, study: Study, trials: Sequence[Trial]) -> None:
+    def __init__(
+        self, path: Path, study: Study, trials: Sequence[Trial], earlier: Mapping[str, Any] | None = None
+    ) -> None:
         self.path = path
-        self._study = study
+        self.rows = {t.number: TrialRow.of(t) for t in trials}
+        self._study, self._trials = study, trials
+        self._lock = _locked(path)
         self._created = now_text()
-        self._rows = {t.number: TrialRow(t.number, t.repetition, t.seed) for t in trials}
-        write_atomically(path / "study.toml", study_toml(study))
+        self._resumed: list[str] = []
+        if earlier is None:
+            write_atomically(path / "study.toml", study_toml(study))
+        else:
+            self._take_over(earlier)
         self._write()
 
     @classmethod
@@ -59,7 +91,7 @@ class RunFolder:
         Raises:
             InputError: `out` exists. InfrastructureError: it cannot be made.
         """
-        path = out if out is not None else _free(ROOT / f"{time.strftime('%Y%m%d-%H%M%S')}-{study.name}")
+        path = out if out is not None else new_folder(study.name)
         try:
             path.mkdir(parents=True)
         except (FileExistsError, NotADirectoryError):
@@ -71,8 +103,44 @@ class RunFolder:
             raise InfrastructureError(f"{path} cannot be made: {error.strerror}") from None
         return cls(path.absolute(), study, trials)
 
+    @classmethod
+    def resume(cls, study: Study, trials: Sequence[Trial], path: Path) -> RunFolder:
+        """Go on with a run that was interrupted: what is done is kept.
+
+        Raises:
+            InputError: the folder is no run, or one of another plan; then what differs is said.
+        """
+        earlier = read_json(path / "run.json")
+        if earlier.get("plan") != plan_hash(trials):
+            told = _differences(earlier.get("study") or {}, study_values(study))
+            raise InputError(
+                f"{path} is a run of another plan, and cannot go on with this one: {told}",
+                hint=f"`steelyard run --resume {path}` goes on with its own; another --out starts this one",
+            )
+        return cls(path.absolute(), study, trials, earlier)
+
+    def _take_over(self, earlier: Mapping[str, Any]) -> None:
+        self._created = str(earlier.get("created", self._created))
+        self._resumed = [*earlier.get("resumed", ()), now_text()]
+        known = {f.name for f in fields(TrialRow)}
+        for said in earlier.get("trials", ()):
+            row = TrialRow(**{name: value for name, value in said.items() if name in known})
+            if row.status == "running" and (sealed := self._sealed(row.number)):
+                row.status = sealed  # the end came between sealing and noting it
+            self.rows[row.number] = row
+
+    def _sealed(self, number: int) -> str | None:
+        with suppress(InputError):
+            return str(read_json(self.final(number) / "manifest.json").get("status"))
+        return None
+
+    def pending(self) -> list[Trial]:
+        """The trials that are not done, in their order."""
+        return [trial for trial in self._trials if self.rows[trial.number].status != "done"]
+
     def open_trial(self, number: int) -> Path:
-        """Make a trial's folder, `.partial` until it is sealed."""
+        """Make a trial's folder, `.partial` until it is sealed; what an earlier attempt left is set aside."""
+        self._set_aside(number)
         folder = self._partial(number)
         with writing(self.path):
             folder.mkdir(parents=True)
@@ -80,32 +148,94 @@ class RunFolder:
         self.mark(number, "running")
         return folder
 
+    def _set_aside(self, number: int) -> None:
+        row = self.rows[number]
+        for left in (self.final(number), self._partial(number)):
+            if left.is_dir():
+                name = f"attempts/{number:03d}.{len(row.attempts) + 1}"
+                status = self._sealed(number) if left == self.final(number) else "cut short"
+                with writing(self.path):
+                    (self.path / "attempts").mkdir(exist_ok=True)
+                    (left / RESERVE).unlink(missing_ok=True)
+                    left.rename(self.path / name)
+                row.attempts.append(
+                    {"folder": name, "status": status, "reason": row.reason, "tainted": row.tainted}
+                )
+        row.tainted = None
+
     def seal(self, number: int) -> Path:
         """A trial's manifest is complete: give its folder its name."""
-        final = self._partial(number).with_suffix("")
+        final = self.final(number)
         with writing(self.path):
             self._partial(number).rename(final)
         return final
 
-    def mark(self, number: int, status: str, reason: str | None = None) -> None:
+    def mark(self, number: int, status: str, reason: str | None = None, seconds: float | None = None) -> None:
         """Note a trial's status in run.json."""
-        self._rows[number].status = status
-        self._rows[number].reason = reason
+        row = self.rows[number]
+        row.status, row.reason, row.seconds = status, reason, seconds
         self._write()
+
+    def taint(self, number: int, why: str) -> None:
+        """Note that something outside the study disturbed a trial: it is kept, and not to be averaged."""
+        self.rows[number].tainted = why
+        self._write()
+
+    def close(self) -> None:
+        """Let another process go on with the run."""
+        os.close(self._lock)
+
+    def final(self, number: int) -> Path:
+        """Where a sealed trial stands."""
+        return self.path / "trials" / f"{number:03d}"
 
     def _partial(self, number: int) -> Path:
         return self.path / "trials" / f"{number:03d}.partial"
 
     def _write(self) -> None:
+        study = self._study
         content = {
             "format": FORMAT,
             "run": self.path.name,
             "created": self._created,
+            "resumed": self._resumed,
             "steelyard": version(),
-            "study": self._study.model_dump(mode="json"),
-            "trials": [asdict(row) for row in self._rows.values()],
+            "plan": plan_hash(self._trials),
+            "design": {name: getattr(study, name) for name in Design.model_fields},
+            "factors": factor_levels(study),
+            "points": [
+                {
+                    "point": p.number,
+                    "system": p.system_name or p.system.kind,
+                    "variant": p.variant,
+                    "levels": p.levels,
+                }
+                for p in study.cells
+            ],
+            "study": study_values(study),
+            "trials": [asdict(row) for row in self.rows.values()],
         }
         write_json(self.path / "run.json", content)
+
+
+def _locked(path: Path) -> int:
+    """An open descriptor that keeps other processes from writing into the run."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise InputError(
+            f"{path}: another steelyard is running this study", hint="wait for it, or stop it"
+        ) from None
+    except OSError:
+        pass  # a file system without locks
+    return descriptor
+
+
+def new_folder(name: str) -> Path:
+    """`results/TIME-NAME`, which is not there yet."""
+    return _free(ROOT / f"{time.strftime('%Y%m%d-%H%M%S')}-{name}")
 
 
 def _free(path: Path) -> Path:
@@ -114,7 +244,41 @@ def _free(path: Path) -> Path:
     return next(name for name in names if not os.path.lexists(name))
 
 
+def factor_levels(study: Study) -> dict[str, list[Any]]:
+    """Factor -> its levels, both in the order of the file."""
+    found: dict[str, list[Any]] = {}
+    for point in study.cells:
+        for name, level in point.levels.items():
+            levels = found.setdefault(name, [])
+            if level not in levels:
+                levels.append(level)
+    return found
+
+
 def study_toml(study: Study) -> str:
     """The resolved study as a file that can be run again."""
-    values: dict[str, Any] = study.model_dump(mode="json", exclude_none=True)
-    return tomlkit.dumps(values)
+    return tomlkit.dumps(study_values(study))
+
+
+def study_values(study: Study) -> dict[str, Any]:
+    """The resolved study as plain values."""
+    return study.source or study.model_dump(mode="json", exclude_none=True, exclude={"points", "source"})
+
+
+def flat(values: Mapping[str, Any], under: str = "") -> dict[str, Any]:
+    """Nested tables as dotted path -> value."""
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        path = f"{under}.{key}" if under else str(key)
+        found |= flat(value, path) if isinstance(value, Mapping) and value else {path: value}
+    return found
+
+
+def _differences(then: Mapping[str, Any], now: Mapping[str, Any], most: int = 5) -> str:
+    old, new = flat(then), flat(now)
+    paths = [path for path in {**old, **new} if old.get(path) != new.get(path)]
+    told = [f"{path} was {old.get(path, 'not set')}, is {new.get(path, 'not set')}" for path in paths[:most]]
+    more = f" and {len(paths) - most} more" if len(paths) > most else ""
+    return (
+        "; ".join(told) + more if told else "the same words, but this version of Steelyard has other defaults"
+    )

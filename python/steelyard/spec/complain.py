@@ -10,8 +10,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from steelyard.errors import nearest
+from steelyard.spec.design import StudyFile
 from steelyard.spec.lines import Place
-from steelyard.spec.study import Study
 
 Origins = Mapping[Place, str]
 
@@ -126,7 +126,7 @@ def _model_at(place: Place, data: Any) -> type[BaseModel] | None:
 def _candidates(place: Place, data: Any) -> list[type[BaseModel]]:
     """The models that may check the table at a path: several for a union."""
     if not place:
-        return [Study]
+        return [StudyFile]
     if isinstance(place[-1], int):
         return _candidates(place[:-1], data)
     model = _model_at(place[:-1], data)

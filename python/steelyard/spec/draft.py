@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from steelyard.errors import InputError
 from steelyard.spec.complain import complaints
 from steelyard.spec.lines import Place
 from steelyard.spec.study import Study
+
+Checked = TypeVar("Checked", bound=BaseModel)
 
 
 def place_of(dotted: str) -> Place:
@@ -57,6 +60,17 @@ class Draft:
                 self.put(place, value, origin)
         self.origins.update(origins)
 
+    def drop(self, place: Place) -> None:
+        """Forget a value and where it was said."""
+        table = self.get(place[:-1])
+        if isinstance(table, dict):
+            table.pop(str(place[-1]), None)
+        self.origins.pop(place, None)
+
+    def copy(self) -> Draft:
+        """An independent draft that says the same."""
+        return Draft(deepcopy(self.data), dict(self.origins), dict(self.raw))
+
     def get(self, place: Place) -> Any:
         """The value at a path, or None."""
         here: Any = self.data
@@ -66,25 +80,36 @@ class Draft:
             here = here[part]
         return here
 
+    def table(self, place: Place) -> dict[str, Any]:
+        """The table at a path; empty if there is none."""
+        found = self.get(place)
+        return found if isinstance(found, dict) else {}
+
     def study(self) -> Study:
-        """The checked study.
+        """The checked study that this draft of a study file describes. Raises InputError as `expand` does."""
+        from steelyard.spec.expand import expand
+
+        return expand(self)
+
+    def check(self, model: type[Checked]) -> Checked:
+        """The values as a checked model.
 
         Raises:
             InputError: naming every setting at fault, where it was said, and the nearest known name.
         """
         try:
-            return self._validate()
+            return self._validate(model)
         except ValidationError as error:
             if not self._as_text(error):
                 raise InputError("\n".join(complaints(error, self.data, self.origins))) from None
         try:
-            return self._validate()
+            return self._validate(model)
         except ValidationError as error:
             raise InputError("\n".join(complaints(error, self.data, self.origins))) from None
 
-    def _validate(self) -> Study:
+    def _validate(self, model: type[Checked]) -> Checked:
         # through JSON: strict about types (no "12" for 12, no true for 1), yet lists are tuples
-        return Study.model_validate_json(json.dumps(self.data, default=str), strict=True)
+        return model.model_validate_json(json.dumps(self.data, default=str), strict=True)
 
     def _as_text(self, error: ValidationError) -> bool:
         """Turn values of `--set` into text where text is wanted; whether anything changed."""

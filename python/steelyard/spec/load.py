@@ -6,12 +6,25 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
-from steelyard.spec.base import Model
+from steelyard.spec.base import LISTED, Model
 
 DEFAULT_CLIENTS = 32
 DEFAULT_IN_FLIGHT = 1024
 DEFAULT_ATTEMPT_TIMEOUT_MS = 5_000
 DEFAULT_OPERATIONS = 100_000
+
+
+class Part(Model):
+    """Which of how many runs this one is; started one by one, they share their operations as engines do."""
+
+    index: NonNegativeInt = 0
+    count: PositiveInt = 1
+
+    @model_validator(mode="after")
+    def _inside(self) -> Part:
+        if self.index >= self.count:
+            raise ValueError(f"part {self.index} of {self.count}: the parts are numbered from 0")
+        return self
 
 
 class Load(Model):
@@ -39,8 +52,13 @@ class Load(Model):
     """One attempt's deadline; left out, 5 s or `timeout_ms` if that is sooner."""
     pacing_quantum_us: NonNegativeInt | None = None
     realtime: bool = False
+    phases: Annotated[tuple[Literal["load", "run"], ...], Field(min_length=1), LISTED] = ("load", "run")
+    """`["run"]` finds the records there; `["load"]` only stores them, at the clients and rate of a run."""
     load_clients: PositiveInt = 64
-    """Clients of the load phase."""
+    """Clients of a load phase before a run."""
+    first_record: NonNegativeInt = 0
+    """The load begins here: what is below has been stored before."""
+    part: Part = Part()
     settle_limit_s: float = Field(default=60, ge=0)
     """Longest wait between load and run until compactions and flushes are done."""
 
@@ -67,6 +85,8 @@ class Load(Model):
             raise ValueError("in_flight needs a target; in a closed loop the number is `clients`")
         if self.target is None and self.arrivals == "poisson":
             raise ValueError("arrivals = 'poisson' needs a target rate")
+        if self.first_record and "load" not in self.phases:
+            raise ValueError("first_record is where a load begins, and there is none")
         if self.attempt_timeout_ms > self.timeout_ms:
             raise ValueError("attempt_timeout_ms is above timeout_ms")
         if self.engines > min(self.cap, self.load_clients):

@@ -22,17 +22,17 @@ def engine_plan(
         driver: the plan's `driver` section, from the testbed.
         out: the folder that receives this engine's files.
     """
-    load = trial.load
+    load, part = trial.load, trial.load.part
     workload = trial.workload.model_dump(mode="json", exclude={"name"}, exclude_none=True)
     return {
         "plan_format": PLAN_FORMAT,
         "seed": trial.seed,
-        "engine": {"index": index, "count": count},
+        "engine": {"index": part.index * count + index, "count": part.count * count},
         "out": str(out.absolute()),
         # engines start one after the other: only the first may empty what the others will find
         "driver": {**driver, "fresh": False} if index and driver.get("fresh") else driver,
         # a read at n knows the inserts numbered <= n - W; W covers all that can be in flight at once
-        "workload": {**workload, "insert_lag": load.cap},
+        "workload": {**workload, "insert_lag": load.cap * part.count},
         "pacing": {"quantum_us": load.pacing_quantum_us, "realtime": load.realtime},
         "retry": load.retry,
         "timeout_ms": load.timeout_ms,
@@ -42,17 +42,34 @@ def engine_plan(
 
 
 def phases(load: Load) -> list[dict[str, Any]]:
-    """Load, warm-up if there is one, run."""
-    loading = {"name": LOAD, "kind": "load", "in_flight": load.load_clients, "limit": {}}
-    running = {"kind": "run", "in_flight": load.cap, "arrivals": arrivals(load)}
-    warming = {"name": WARMUP, **running, "limit": {"seconds": load.warmup_s}}
-    limit = {"operations": load.operations, "seconds": load.duration_s}
-    measuring = {"name": RUN, **running, "limit": limit}
-    return [loading, *([warming] if load.warmup_s else []), measuring]
+    """Load, warm-up if there is one, run; those that are asked for. What is a total goes over all parts."""
+    paced = {"in_flight": load.cap * load.part.count, "arrivals": arrivals(load)}
+    limit = {"operations": _total(load.operations, load), "seconds": load.duration_s}
+    warming = {"name": WARMUP, "kind": "run", **paced, "limit": {"seconds": load.warmup_s}}
+    measuring = {"name": RUN, "kind": "run", **paced, "limit": limit}
+    running = [*([warming] if load.warmup_s else []), measuring]
+    return [
+        *([_loading(load, paced)] if LOAD in load.phases else []),
+        *(running if RUN in load.phases else []),
+    ]
+
+
+def _loading(load: Load, paced: dict[str, Any]) -> dict[str, Any]:
+    """The load, ended by its records. Alone it is what is measured, and paced and limited as a run is."""
+    phase: dict[str, Any] = {"name": LOAD, "kind": "load", "in_flight": load.load_clients, "limit": {}}
+    if RUN not in load.phases:
+        phase |= {**paced, "limit": {"seconds": load.duration_s}}
+    if load.first_record:
+        phase["first"] = load.first_record
+    return phase
+
+
+def _total(each: int | None, load: Load) -> int | None:
+    return None if each is None else each * load.part.count
 
 
 def arrivals(load: Load) -> dict[str, Any]:
     """When operations are due."""
     if load.target is None:
         return {"kind": "closed"}
-    return {"kind": load.arrivals, "rate": load.target}
+    return {"kind": load.arrivals, "rate": load.target * load.part.count}

@@ -4,72 +4,103 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 from steelyard.errors import InputError
 from steelyard.spec.draft import Draft, place_of
+from steelyard.spec.expand import expand
+from steelyard.spec.lines import Place
 from steelyard.spec.study import Study
-from steelyard.spec.workloads import find_workload, parse_toml, read_text
+from steelyard.spec.workloads import parse_toml, read_text
 
 PATHS = ("path", "password_file", "tls_ca", "tls_cert", "tls_key")
 """Settings of a system that are files of this host; relative ones are the study's neighbours."""
 
 
-def read_study(path: Path, overrides: Sequence[str] = ()) -> Study:
+def read_study(path: Path, overrides: Sequence[str] = (), *, small: bool = False) -> Study:
     """Read a study file.
 
     `workload = "a"` or `base = "a"` in its `[workload]` starts from that workload; a study without a name has
-    its file's.
+    its file's. Its other form (`[small]`, or without it) is checked too, as it stands in the file.
 
     Args:
         path: the TOML file.
         overrides: `workload.records=50000` and the like, laid over it; the value is TOML, or else text.
+        small: lay the file's `[small]` over it.
 
     Raises:
         InputError: with file and line of each mistake.
     """
+    draft, overlay = _read(path)
+    if small and not overlay.data:
+        raise InputError(f"{path}: --small: the study has no [small] overlay")
+    if overlay.data:
+        _form(draft, None if small else overlay, (), path)
+    return _form(draft, overlay if small else None, overrides, path)
+
+
+def both_forms(path: Path) -> tuple[Study, Study | None]:
+    """A study in full, and in its small form if it has one."""
+    draft, overlay = _read(path)
+    return _form(draft, None, (), path), _form(draft, overlay, (), path) if overlay.data else None
+
+
+def _read(path: Path) -> tuple[Draft, Draft]:
+    """A study file's values, and those of its `[small]`."""
     values, origins = parse_toml(path, read_text(path))
-    draft = Draft()
-    base = _take_base(values)
-    for (
-        override
-    ) in overrides:  # a base given on the command line must be known before it is laid under the rest
-        if override.startswith(("workload=", "workload.base=")):
-            base = override.partition("=")[2].strip("\"'")
-    if base is not None:
-        said = origins.get(("workload", "base")) or origins.get(("workload",), str(path))
-        draft.put_all(*find_workload(base, said, path.parent))
-    draft.put_all(values, origins)
+    small = values.pop("small", {})
+    if not isinstance(small, dict):
+        raise InputError(f"{origins.get(('small',), path)}: small is no table")
+    draft, overlay = Draft(), Draft()
+    draft.put_all(values, {place: said for place, said in origins.items() if place[0] != "small"})
+    overlay.put_all(
+        small, {place[1:]: said for place, said in origins.items() if place[0] == "small" and place[1:]}
+    )
     if "name" not in draft.data:
         draft.put(("name",), path.stem, str(path))
+    for part in (draft, overlay):
+        _spell_out_base(part)
+    return draft, overlay
+
+
+def _form(draft: Draft, small: Draft | None, overrides: Sequence[str], path: Path) -> Study:
+    draft = draft.copy()
+    if small is not None:
+        draft.put_all(deepcopy(small.data), small.origins)
+        if "name" not in small.data:
+            draft.put(("name",), f"{draft.get(('name',))}-small", draft.origins.get(("name",), ""))
     for override in overrides:
         put_override(draft, override)
     resolve_paths(draft, path.parent)
-    return draft.study()
+    return expand(draft, path.parent)
 
 
-def _take_base(values: dict[str, Any]) -> str | None:
-    """Take the base workload's name out of a study's values."""
-    workload = values.get("workload")
-    if isinstance(workload, str):
-        del values["workload"]
-        return workload
-    if isinstance(workload, dict) and isinstance(workload.get("base"), str):
-        return str(workload.pop("base"))
-    return None
+def _spell_out_base(draft: Draft) -> None:
+    """`workload = "a"` is short for `base = "a"` in `[workload]`."""
+    word = draft.get(("workload",))
+    if isinstance(word, str):
+        said = draft.origins.get(("workload",), "")
+        draft.put(("workload",), {"base": word}, said)
+        draft.origins["workload", "base"] = said
 
 
 def put_override(draft: Draft, text: str) -> None:
-    """Lay one `a.b=c` over a draft."""
+    """Lay one `a.b=c` over a draft; of several systems, `system.b=c` is said to each."""
     dotted, equals, value = text.partition("=")
     place = place_of(dotted.strip())
     if not equals or not all(place):
         raise InputError(f"--set {text}: expected path=value, e.g. --set workload.records=50000")
-    if place in ((("workload"),), ("workload", "base")):
+    if place == ("workload",):
+        place = ("workload", "base")
+    if place == ("workload", "base"):
+        draft.put(place, value.strip("\"'"), f"--set {dotted.strip()}")
         return
-    draft.put(place, literal(value), f"--set {dotted.strip()}")
-    draft.raw[place] = value
+    systems = draft.table(("systems",)) if place[0] == "system" else {}
+    for target in [("systems", name, *place[1:]) for name in systems] or [place]:
+        draft.put(target, literal(value), f"--set {dotted.strip()}")
+        draft.raw[target] = value
 
 
 def literal(text: str) -> Any:
@@ -81,9 +112,9 @@ def literal(text: str) -> Any:
 
 
 def resolve_paths(draft: Draft, folder: Path) -> None:
-    """Make the files a system names absolute."""
-    for key in PATHS:
-        place = ("system", key)
+    """Make the files that systems name absolute."""
+    systems: list[Place] = [("system",), *(("systems", name) for name in draft.table(("systems",)))]
+    for place in [(*system, key) for system in systems for key in PATHS]:
         value = draft.get(place)
         if isinstance(value, str):
             draft.put(

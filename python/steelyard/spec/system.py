@@ -1,13 +1,21 @@
-"""The system under test: an embedded store, a local Cassandra cluster, or one given by its addresses."""
+"""The system under test: an embedded store, a local cluster, or one given by its addresses."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PositiveFloat, PositiveInt, field_validator, model_validator
+from pydantic import Field, PositiveInt, field_validator, model_validator
 
 from steelyard.spec.base import Model
+from steelyard.spec.hbase import HBaseAccess, HBaseHeaps, HBaseHostsSystem, HBaseSystem
+from steelyard.spec.local import LocalSystem, NodeLimits
+
+__all__ = [
+    "CONSISTENCY", "PARTITIONERS", "CassandraSystem", "CqlAccess", "Datacenter", "EmbeddedSystem",
+    "HBaseAccess", "HBaseHeaps", "HBaseHostsSystem", "HBaseSystem", "HostsSystem", "LocalSystem",
+    "NodeLimits", "NullSystem", "Replication", "System",
+]  # fmt: skip
 
 CONSISTENCY = (
     "ANY", "ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_QUORUM", "LOCAL_ONE",
@@ -31,19 +39,6 @@ class EmbeddedSystem(Model):
     """fsync after every write."""
     fresh: bool = False
     """Empty the store first."""
-
-
-class NodeLimits(Model):
-    """What one node may use, enforced by its control group."""
-
-    cpu: PositiveFloat | None = None
-    """Cores; None = no limit."""
-    memory_mib: PositiveInt | None = None
-    """Memory of all its processes together."""
-    disk_read_mib_per_s: PositiveFloat | None = None
-    disk_write_mib_per_s: PositiveFloat | None = None
-    disk_read_iops: PositiveInt | None = None
-    disk_write_iops: PositiveInt | None = None
 
 
 class Replication(Model):
@@ -91,22 +86,14 @@ class Datacenter(Model):
     racks: PositiveInt = 1
 
 
-class CassandraSystem(Model):
+class CassandraSystem(LocalSystem):
     """A local cluster of real Apache Cassandra nodes."""
 
     kind: Literal["cassandra"] = "cassandra"
     version: str = "5.0.7"
     """`5.0`, `4.1`, `3.11` mean the newest tried of that line."""
-    nodes: PositiveInt = 1
-    profile: Literal["default", "quick"] = "default"
-    """`default` keeps upstream's settings except sizes; `quick` starts fast, for tests and short looks."""
     heap_mib: PositiveInt | None = None
     """Heap of a node; None = the profile's."""
-    java: str | None = None
-    """A Java home, a java binary, or 11 | 17 | 21; None = what the version needs, found on this host."""
-    limits: NodeLimits = NodeLimits()
-    network: Literal["loopback", "namespaces"] = "loopback"
-    """`namespaces` gives each node an own network namespace, so that its traffic can be counted and cut."""
     partitioner: Literal["Murmur3Partitioner", "RandomPartitioner", "ByteOrderedPartitioner"] = (
         "Murmur3Partitioner"
     )
@@ -119,10 +106,6 @@ class CassandraSystem(Model):
     commitlog_sync: Literal["periodic", "batch", "group"] = "periodic"
     settings: dict[str, Any] = Field(default_factory=dict)
     """Any cassandra.yaml key, laid over everything else."""
-    jvm_options: tuple[str, ...] = ()
-    """Extra JVM options of every node."""
-    watch: bool = True
-    """Load the metrics agent into every node."""
     access: CqlAccess = CqlAccess()
 
     @model_validator(mode="after")
@@ -162,4 +145,7 @@ class HostsSystem(Model):
         return self
 
 
-System = Annotated[NullSystem | EmbeddedSystem | CassandraSystem | HostsSystem, Field(discriminator="kind")]
+System = Annotated[
+    NullSystem | EmbeddedSystem | CassandraSystem | HostsSystem | HBaseSystem | HBaseHostsSystem,
+    Field(discriminator="kind"),
+]

@@ -1,53 +1,126 @@
-"""From a study to its ordered list of trials: seeds and order are fixed here, before anything runs."""
+"""From a study to its ordered list of trials: seeds, groups and order are fixed here, before all else."""
 
 from __future__ import annotations
 
 import hashlib
+import json
+from collections.abc import Iterable, Sequence
 
-from steelyard.spec.study import Study, Trial
+from steelyard.spec.study import Point, Study, Trial
 from steelyard.spec.system import CassandraSystem, HostsSystem
-from steelyard.spec.workload import ConstantLength, Workload
+from steelyard.spec.workload import ConstantLength, HistogramLength, Workload
 
 KEY_BYTES = 23
 """`user` and 19 digits: the usual length of a key."""
+CLIENT_SIDE = frozenset(
+    {"read_consistency", "write_consistency", "connections", "local_datacenter", "durability", "scan_caching",
+     "block_cache", "client_buffering_bytes", "fresh", "sync"}
+)  # fmt: skip
+"""Settings of a system that only its client knows of: trials that differ in these can share a cluster."""
+STRIDE = 1 << 32
+"""Operation numbers set aside for one trial on a shared data set: no run comes near so many."""
+
+Cell = tuple[Point, int]
+"""A point and a repetition of it."""
 
 
 def trials(study: Study) -> list[Trial]:
-    """Every trial of a study, in the order in which they run."""
-    return [
-        Trial(
-            number=number,
-            repetition=number,
-            seed=trial_seed(study.seed, number),
-            system=study.system,
-            workload=study.workload,
-            load=study.load,
-        )
-        for number in range(1, study.repetitions + 1)
-    ]
+    """Every trial of a study, in the order in which they run.
+
+    Trials that share a cluster (`reset`) follow each other; groups, and trials within each, are ordered as
+    the study asks.
+    """
+    found: list[Trial] = []
+    for group, points in enumerate(_groups(study), start=1):
+        for point, repetition in _ordered(points, study):
+            number = len(found) + 1
+            kept = study.reset == "none"
+            found.append(
+                Trial(
+                    **{name: getattr(point, name) for name in Point.model_fields if name != "number"},
+                    number=number,
+                    point=point.number,
+                    repetition=repetition,
+                    seed=trial_seed(study.seed, 1 if kept else repetition),
+                    group=number if study.reset == "fresh" else group,
+                    data=group if kept else number,
+                    first_operation=(repetition - 1) * STRIDE if kept else 0,
+                )
+            )
+    return found
 
 
 def trial_seed(seed: int, repetition: int) -> int:
     """The seed of one repetition, from the study's: a study can be repeated draw for draw."""
-    digest = hashlib.blake2b(f"{seed}/{repetition}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "big") >> 1  # 63 bits: fits the signed integers of TOML and Parquet
+    return _digest(seed, repetition) >> 1  # 63 bits: fits the signed integers of TOML and Parquet
+
+
+def plan_hash(planned: Iterable[Trial]) -> str:
+    """What tells two plans apart: every setting of every trial, in order."""
+    text = json.dumps([trial.model_dump(mode="json") for trial in planned], sort_keys=True, default=str)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def _digest(*words: object) -> int:
+    text = "/".join(map(str, words))
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
+
+
+def _groups(study: Study) -> list[list[Point]]:
+    """Points that can share a cluster, and with `reset = none` its data; one group when none is shared."""
+    if study.reset == "fresh":
+        return [list(study.cells)]
+    found: dict[str, list[Point]] = {}
+    for point in study.cells:
+        found.setdefault(_shared_key(point, data=study.reset == "none"), []).append(point)
+    groups = list(found.values())
+    if study.order == "random":
+        groups.sort(key=lambda points: _digest(study.seed, "group", points[0].number))
+    return groups
+
+
+def _shared_key(point: Point, *, data: bool) -> str:
+    """Text that is equal for points which can share a cluster."""
+    system = point.system.model_dump(mode="json")
+    system["access"] = {k: v for k, v in system.get("access", {}).items() if k not in CLIENT_SIDE}
+    said = [point.system_name, {k: v for k, v in system.items() if k not in CLIENT_SIDE}]
+    if data:
+        said.append(
+            point.workload.model_dump(mode="json", include={"records", "table", "key", "fields", "values"})
+        )
+    return json.dumps(said, sort_keys=True)
+
+
+def _ordered(points: Sequence[Point], study: Study) -> list[Cell]:
+    repetitions = range(1, study.repetitions + 1)
+    if study.order == "listed":
+        return [(point, repetition) for point in points for repetition in repetitions]
+    blocks = [(point, repetition) for repetition in repetitions for point in points]
+    if study.order == "random":
+        # by a hash, not a shuffle: it stays the same in every version of Python
+        blocks.sort(key=lambda cell: (cell[1], _digest(study.seed, "order", cell[1], cell[0].number)))
+    return blocks
 
 
 def mean_field_length(workload: Workload) -> float:
     """Mean bytes of a field's value; a zipfian length is taken at its middle, which is above its mean."""
     length = workload.fields.length
+    if isinstance(length, HistogramLength):
+        return length.mean
     return length.length if isinstance(length, ConstantLength) else (length.min + length.max) / 2
 
 
-def data_bytes(trial: Trial) -> int:
+def data_bytes(point: Point) -> int:
     """About how many bytes the loaded records hold, over all replicas, before compression and overheads."""
-    workload = trial.workload
+    workload = point.workload
     record = KEY_BYTES + workload.fields.count * mean_field_length(workload)
-    return round(workload.records * record * _copies(trial))
+    return round(workload.records * record * _copies(point))
 
 
-def _copies(trial: Trial) -> int:
-    system = trial.system
+def _copies(point: Point) -> int:
+    system = point.system
+    if system.kind == "hbase":
+        return system.copies
     if not isinstance(system, (CassandraSystem, HostsSystem)):
         return 1
     replication = system.access.replication

@@ -33,7 +33,21 @@ class RangeLength(Model):
         return self
 
 
+class HistogramLength(Model):
+    """Lengths drawn by their weights."""
+
+    kind: Literal["histogram"]
+    weights: Annotated[tuple[tuple[PositiveInt, PositiveInt], ...], Field(min_length=1)]
+    """(length, weight) pairs."""
+
+    @property
+    def mean(self) -> float:
+        """The mean length."""
+        return sum(n * weight for n, weight in self.weights) / sum(weight for _, weight in self.weights)
+
+
 Length = Annotated[ConstantLength | RangeLength, Field(discriminator="kind")]
+FieldLength = Annotated[ConstantLength | RangeLength | HistogramLength, Field(discriminator="kind")]
 
 
 class Key(Model):
@@ -49,7 +63,7 @@ class Fields(Model):
 
     count: Annotated[int, Field(ge=1, le=4096)] = 10
     prefix: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,31}$")] = "field"
-    length: Length = ConstantLength()
+    length: FieldLength = ConstantLength()
     bits_per_byte: Annotated[int, Field(ge=1, le=6)] = 6
     """Random bits in each byte of content; 6 compresses as YCSB's values do."""
 
@@ -143,7 +157,8 @@ class Workload(Model):
     scan_length: Length = RangeLength(kind="uniform", min=1, max=100)
     read_all_fields: bool = True
     write_all_fields: bool = False
-    values: Literal["checked", "ycsb"] = "checked"
+    values: Literal["checked", "ycsb", "ycsb_integrity"] = "checked"
+    """`ycsb`: random as YCSB's; `ycsb_integrity`: derived from key and field as its `dataintegrity` does."""
     verify: Literal["off", "sample", "all", "full"] = "all"
     """`checked` values can be judged: `all` finds corrupt and foreign ones, `full` also stale and lost."""
 

@@ -1,23 +1,19 @@
-"""YCSB's property files: a CoreWorkload property becomes the equivalent setting, any other is refused.
+"""YCSB's CoreWorkload properties as settings of ours; a property file can stand where a workload does.
 
-A property that a file leaves out keeps YCSB's default, not ours, and records are drawn as YCSB draws them.
+A property that is left out keeps YCSB's default, not ours, and records are drawn as YCSB draws them.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from steelyard.errors import InputError, nearest
 from steelyard.spec.lines import Place
-
-_LINE = re.compile(r"\s*([^\s=:#!][^\s=:]*)\s*[=:\s]\s*(.*?)\s*")
+from steelyard.spec.properties import Properties, Property, read_properties
 
 NO_EQUIVALENT = {
-    "fieldlengthhistogram": "field lengths are constant, uniform or zipfian here",
     "insertstart": "several engines share one run here (--engines), each with its part of the operations",
     "insertcount": "several engines share one run here (--engines), each with its part of the operations",
     "readallfieldsbyname": "every field is always read by name",
@@ -25,59 +21,17 @@ NO_EQUIVALENT = {
     "core_workload_insertion_retry_interval": "there is one retry policy for all operations (--retry)",
     "core_workload_insertion_keep_going_on_error": "a load goes on and counts its failures",
 }
-
-
-@dataclass(frozen=True)
-class Property:
-    """One line of a property file."""
-
-    value: str
-    origin: str
-
-
-class _Properties:
-    """A file's properties, typed on demand; the ones asked for are the ones that are known."""
-
-    def __init__(self, found: dict[str, Property]) -> None:
-        self.found = found
-        self.origins: dict[Place, str] = {}
-
-    def get(self, name: str, default: Any, place: str, convert: Callable[[str], Any] = str) -> Any:
-        said = self.found.get(name)
-        if said is None:
-            return default
-        self.origins[tuple(place.split("."))] = said.origin
-        try:
-            return convert(said.value)
-        except ValueError:
-            kind = {int: "a whole number", float: "a number"}.get(convert, "true or false")  # type: ignore[call-overload]
-            raise InputError(f"{said.origin}: {name} = {said.value!r} is not {kind}") from None
-
-    def choice(self, name: str, default: str, place: str, words: tuple[str, ...]) -> str:
-        value = str(self.get(name, default, place))
-        if value not in words:
-            origin = self.found[name].origin
-            raise InputError(
-                f"{origin}: {name} = {value!r} is unknown{nearest(value, words)}; known: {', '.join(words)}"
-            )
-        return value
-
-
-def _bool(text: str) -> bool:
-    words = {"true": True, "false": False}
-    if text.lower() not in words:
-        raise ValueError(text)
-    return words[text.lower()]
-
+"""Properties that `bench` and studies refuse; `steelyard ycsb` takes them."""
 
 REQUESTS = ("uniform", "zipfian", "latest", "hotspot", "sequential", "exponential")
-KNOWN = (
+LENGTHS = ("constant", "uniform", "zipfian", "histogram")
+CORE_WORKLOAD = (
     "workload", "recordcount", "operationcount", "maxexecutiontime", "threadcount", "target", "table",
     "fieldcount", "fieldnameprefix", "fieldlength", "minfieldlength", "fieldlengthdistribution",
-    "readallfields", "writeallfields", "dataintegrity", "readproportion", "updateproportion",
-    "insertproportion", "scanproportion", "readmodifywriteproportion", "requestdistribution",
-    "zeropadding", "minscanlength", "maxscanlength", "scanlengthdistribution", "insertorder",
-    "hotspotdatafraction", "hotspotopnfraction", "exponential.percentile", "exponential.frac",
+    "fieldlengthhistogram", "readallfields", "writeallfields", "dataintegrity", "readproportion",
+    "updateproportion", "insertproportion", "scanproportion", "readmodifywriteproportion",
+    "requestdistribution", "zeropadding", "minscanlength", "maxscanlength", "scanlengthdistribution",
+    "insertorder", "hotspotdatafraction", "hotspotopnfraction", "exponential.percentile", "exponential.frac",
 )  # fmt: skip
 
 
@@ -88,35 +42,30 @@ def parse(path: Path, text: str) -> dict[str, Property]:
         InputError: a line that is no property, or a property that is not known or has no equivalent.
     """
     found: dict[str, Property] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip() or line.lstrip()[0] in "#!":
-            continue
-        origin = f"{path}:{number}"
-        match = _LINE.fullmatch(line)
-        if match is None:
-            raise InputError(f"{origin}: {line.strip()!r} is no property; expected name=value")
-        _known(match[1], origin)
-        found[match[1]] = Property(match[2], origin)
+    for name, value, line in read_properties(text):
+        origin = f"{path}:{line}"
+        if not name:
+            raise InputError(f"{origin}: {'=' + value!r} is no property; expected name=value")
+        _known(name, origin)
+        found[name] = Property(value, origin)
     return found
 
 
 def _known(name: str, origin: str) -> None:
     if name in NO_EQUIVALENT:
         raise InputError(f"{origin}: {name} has no equivalent: {NO_EQUIVALENT[name]}")
-    if name not in KNOWN:
-        raise InputError(f"{origin}: unknown property '{name}'{nearest(name, KNOWN)}")
+    if name not in CORE_WORKLOAD:
+        raise InputError(f"{origin}: unknown property '{name}'{nearest(name, CORE_WORKLOAD)}")
 
 
 def settings(name: str, found: dict[str, Property]) -> tuple[dict[str, Any], dict[Place, str]]:
     """The settings {`workload`: ..., `load`: ...} that properties mean, and where each was said."""
-    p = _Properties(found)
+    p = Properties(found)
     workload: dict[str, Any] = {
         "name": name,
         "table": p.get("table", "usertable", "workload.table"),
         "key": {
-            "order": "hashed"
-            if p.get("insertorder", "hashed", "workload.key.order") == "hashed"
-            else "ordered",
+            "order": _order(p.get("insertorder", "hashed", "workload.key.order")),
             "zero_padding": p.get("zeropadding", 1, "workload.key.zero_padding", int),
         },
         "fields": {
@@ -127,16 +76,21 @@ def settings(name: str, found: dict[str, Property]) -> tuple[dict[str, Any], dic
         "mix": dict(_mix(p)),
         "request": _request(p),
         "scan_length": _scan_length(p),
-        "read_all_fields": p.get("readallfields", True, "workload.read_all_fields", _bool),
-        "write_all_fields": p.get("writeallfields", False, "workload.write_all_fields", _bool),
+        "read_all_fields": p.switch("readallfields", True, "workload.read_all_fields"),
+        "write_all_fields": p.switch("writeallfields", False, "workload.write_all_fields"),
     }
     if (records := p.get("recordcount", None, "workload.records", int)) is not None:
         workload["records"] = records
-    p.get("dataintegrity", False, "workload.verify", _bool)  # checked values are the default here
+    p.switch("dataintegrity", False, "workload.verify")  # checked values are the default here
     return {"workload": workload, "load": dict(_load(p))}, p.origins
 
 
-def _mix(p: _Properties) -> Iterator[tuple[str, float]]:
+def _order(word: str) -> str:
+    """Any word but `hashed` means ordered, as in YCSB."""
+    return "hashed" if word == "hashed" else "ordered"
+
+
+def _mix(p: Properties) -> Iterator[tuple[str, float]]:
     for kind, default in (
         ("read", 0.95), ("update", 0.05), ("insert", 0.0), ("scan", 0.0), ("read_modify_write", 0.0),
     ):  # fmt: skip
@@ -144,28 +98,55 @@ def _mix(p: _Properties) -> Iterator[tuple[str, float]]:
         yield kind, p.get(name, default, f"workload.mix.{kind}", float)
 
 
-def _field_length(p: _Properties) -> dict[str, Any]:
+def _field_length(p: Properties) -> dict[str, Any]:
     place = "workload.fields.length"
-    kind = p.choice(
-        "fieldlengthdistribution", "constant", f"{place}.kind", ("constant", "uniform", "zipfian")
-    )
+    kind = p.choice("fieldlengthdistribution", "constant", LENGTHS, f"{place}.kind")
+    if kind == "histogram":
+        file = Path(p.get("fieldlengthhistogram", "hist.txt", f"{place}.weights"))
+        said = p.origin("fieldlengthhistogram") or p.origin("fieldlengthdistribution")
+        return {"kind": kind, "weights": read_length_histogram(file, said)}
     most = p.get("fieldlength", 100, f"{place}.{'length' if kind == 'constant' else 'max'}", int)
     least = p.get("minfieldlength", 1, f"{place}.min", int)
     return {"kind": kind, "length": most} if kind == "constant" else {"kind": kind, "min": least, "max": most}
 
 
-def _scan_length(p: _Properties) -> dict[str, Any]:
+def read_length_histogram(file: Path, origin: str) -> list[list[int]]:
+    """(length in bytes, weight) of each bucket of a `fieldlengthhistogram`.
+
+    Its first line is `BlockSize<tab>n`; each further one `bucket<tab>weight`; bucket i means (i + 1) n bytes.
+
+    Raises:
+        InputError: the file cannot be read or has another shape.
+    """
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{origin}: fieldlengthhistogram {file} cannot be read: {error}") from None
+    try:
+        word, size = lines[0].split("\t")
+        if word != "BlockSize":
+            raise ValueError(word)
+        pairs = [(int(bucket), int(weight)) for bucket, weight in (line.split("\t") for line in lines[1:])]
+        return [[(bucket + 1) * int(size), weight] for bucket, weight in pairs if weight]
+    except (ValueError, IndexError):
+        raise InputError(
+            f"{origin}: {file} is no histogram of field lengths",
+            hint="its first line is BlockSize<tab>BYTES, each further one BUCKET<tab>WEIGHT",
+        ) from None
+
+
+def _scan_length(p: Properties) -> dict[str, Any]:
     place = "workload.scan_length"
     return {
-        "kind": p.choice("scanlengthdistribution", "uniform", f"{place}.kind", ("uniform", "zipfian")),
+        "kind": p.choice("scanlengthdistribution", "uniform", ("uniform", "zipfian"), f"{place}.kind"),
         "min": p.get("minscanlength", 1, f"{place}.min", int),
         "max": p.get("maxscanlength", 1000, f"{place}.max", int),
     }
 
 
-def _request(p: _Properties) -> dict[str, Any]:
+def _request(p: Properties) -> dict[str, Any]:
     place = "workload.request"
-    kind = p.choice("requestdistribution", "uniform", f"{place}.kind", REQUESTS)
+    kind = p.choice("requestdistribution", "uniform", REQUESTS, f"{place}.kind")
     request: dict[str, Any] = {"kind": kind, "compat": "ycsb"}
     if kind == "hotspot":
         request["data_fraction"] = p.get("hotspotdatafraction", 0.2, f"{place}.data_fraction", float)
@@ -176,7 +157,7 @@ def _request(p: _Properties) -> dict[str, Any]:
     return request
 
 
-def _load(p: _Properties) -> Iterator[tuple[str, Any]]:
+def _load(p: Properties) -> Iterator[tuple[str, Any]]:
     names: tuple[tuple[str, str, Callable[[str], Any]], ...] = (
         ("operationcount", "operations", int),
         ("maxexecutiontime", "duration_s", float),
@@ -184,5 +165,5 @@ def _load(p: _Properties) -> Iterator[tuple[str, Any]]:
         ("target", "target", float),
     )
     for name, key, convert in names:
-        if (value := p.get(name, None, f"load.{key}", convert)) is not None:
+        if value := p.get(name, None, f"load.{key}", convert):  # 0 means unlimited, as if it were left out
             yield key, value

@@ -8,19 +8,42 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from steelyard.spec.system import System
-from steelyard.testbed.base import Testbed
+from steelyard.testbed.base import LocalTestbed, Testbed
 
-__all__ = ["TESTBEDS", "create"]
+if TYPE_CHECKING:
+    from steelyard.testbed.process import Identity
+
+__all__ = ["LOCAL", "TESTBEDS", "create"]
 
 
-def _cassandra(system: Any, name: str, root: Path) -> Testbed:
+def _cassandra(system: Any, name: str, root: Path, owner: Identity | None) -> LocalTestbed:
     from steelyard.testbed.cassandra import CassandraTestbed
-    from steelyard.testbed.process import own_identity
 
-    return CassandraTestbed(system, name=name, root=root, owner=own_identity())
+    return CassandraTestbed(system, name=name, root=root, owner=owner)
+
+
+def _hbase(system: Any, name: str, root: Path, owner: Identity | None) -> LocalTestbed:
+    from steelyard.testbed.hbase import HBaseTestbed
+
+    return HBaseTestbed(system, name=name, root=root, owner=owner)
+
+
+def _owned(kind: str) -> Callable[[Any, str, Path], Testbed]:
+    def make(system: Any, name: str, root: Path) -> Testbed:
+        from steelyard.testbed.process import own_identity
+
+        return LOCAL[kind](system, name, root, own_identity())
+
+    return make
+
+
+def _hbase_hosts(system: Any, name: str, root: Path) -> Testbed:  # noqa: ARG001 - nothing is made
+    from steelyard.testbed.hbase import HBaseHostsTestbed
+
+    return HBaseHostsTestbed(system)
 
 
 def _embedded(system: Any, name: str, root: Path) -> Testbed:  # noqa: ARG001 - a store needs no name
@@ -41,9 +64,16 @@ def _null(system: Any, name: str, root: Path) -> Testbed:  # noqa: ARG001 - noth
     return NullTestbed()
 
 
-TESTBEDS: dict[str, Callable[[Any, str, Path], Testbed]] = {
+LOCAL: dict[str, Callable[[Any, str, Path, Identity | None], LocalTestbed]] = {
     "cassandra": _cassandra,
+    "hbase": _hbase,
+}
+"""A kind of local cluster -> what makes its testbed; the last argument is its owner, or None."""
+
+TESTBEDS: dict[str, Callable[[Any, str, Path], Testbed]] = {
+    **{kind: _owned(kind) for kind in LOCAL},
     "embedded": _embedded,
+    "hbase-hosts": _hbase_hosts,
     "hosts": _hosts,
     "null": _null,
 }

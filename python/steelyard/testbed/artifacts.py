@@ -23,8 +23,9 @@ POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 """
 DEPENDENCY = (
-    "    <dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>"
+    "    <dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version>{}</dependency>"
 )
+EXCLUSION = "<exclusion><groupId>{}</groupId><artifactId>{}</artifactId></exclusion>"
 FREE_BYTES_MIN = 300 << 20
 NEEDS_NETWORK = "the first start of a version needs the network (or a mirror in ~/.m2/settings.xml)"
 HINTS = {
@@ -36,13 +37,14 @@ HINTS = {
 }
 
 
-def fetch(name: str, coordinates: Sequence[str], say: Say) -> Path:
+def fetch(name: str, coordinates: Sequence[str], say: Say, without: Sequence[str] = ()) -> Path:
     """The folder with the jars of these artifacts and all they depend on.
 
     Args:
         name: names the folder in the cache, e.g. "cassandra-5.0.7".
         coordinates: "group:artifact:version" each.
         say: told when something has to be fetched.
+        without: "group:artifact" of what they name and must not get.
 
     Raises:
         MissingToolError: no Maven. InputError: no such version. InfrastructureError: no network, no disk, ...
@@ -55,11 +57,11 @@ def fetch(name: str, coordinates: Sequence[str], say: Say) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
             say(f"fetching {name} with Maven")
-            _fetch_into(folder, coordinates)
+            _fetch_into(folder, coordinates, without)
     return folder
 
 
-def _fetch_into(folder: Path, coordinates: Sequence[str]) -> None:
+def _fetch_into(folder: Path, coordinates: Sequence[str], without: Sequence[str]) -> None:
     if not shutil.which("mvn"):
         raise MissingToolError(
             f"no Maven (mvn), which fetches {folder.name}", hint="install maven, e.g. apt-get install maven"
@@ -71,7 +73,7 @@ def _fetch_into(folder: Path, coordinates: Sequence[str]) -> None:
     partial = folder.with_name(f"{folder.name}.partial.{os.getpid()}")
     try:
         (partial / "lib").mkdir(parents=True)
-        (partial / "pom.xml").write_text(pom(coordinates))
+        (partial / "pom.xml").write_text(pom(coordinates, without))
         _run_maven(partial, folder.name, coordinates)
         (partial / "lib").replace(folder)
     finally:
@@ -95,7 +97,9 @@ def _run_maven(partial: Path, name: str, coordinates: Sequence[str]) -> None:
     raise InfrastructureError(f"Maven could not fetch {name}: {why}", hint="run `mvn -v`, and try again")
 
 
-def pom(coordinates: Sequence[str]) -> str:
-    """A project that depends on these artifacts and nothing else."""
-    lines = [DEPENDENCY.format(*map(escape, coordinate.split(":"))) for coordinate in coordinates]
+def pom(coordinates: Sequence[str], without: Sequence[str] = ()) -> str:
+    """A project that depends on these artifacts and nothing else; none of them gets what is in `without`."""
+    refused = "".join(EXCLUSION.format(*map(escape, artifact.split(":"))) for artifact in without)
+    exclusions = f"<exclusions>{refused}</exclusions>" if refused else ""
+    lines = [DEPENDENCY.format(*map(escape, found.split(":")), exclusions) for found in coordinates]
     return POM.format(dependencies="\n".join(lines))

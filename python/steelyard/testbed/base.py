@@ -21,6 +21,8 @@ class WatchTarget:
         cgroups: controller name -> folder of its control group ("unified" on v2); empty without one.
         namespace: its network namespace, if it has one.
         agent: the metrics agent's (host, port), if loaded.
+        jmx: (role, host, port) of each of its servers that tells its metrics at /jmx; the roles are
+            "regionserver", "datanode", "master" and "namenode".
     """
 
     name: str
@@ -28,6 +30,7 @@ class WatchTarget:
     cgroups: Mapping[str, Path] = field(default_factory=dict)
     namespace: str | None = None
     agent: tuple[str, int] | None = None
+    jmx: tuple[tuple[str, str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -82,4 +85,18 @@ class Testbed(Protocol):
 
     def collect(self, into: Path) -> None:
         """Copy each server's configuration and logs to `into/NODE/`."""
+        ...
+
+
+class LocalTestbed(Testbed, Protocol):
+    """A cluster of servers on this host, which can also stay until it is taken down by name."""
+
+    up_seconds: float | None
+
+    def warnings(self) -> list[str]:
+        """What the user should know before believing a result."""
+        ...
+
+    def answers_at(self) -> list[str]:
+        """Where clients ask first."""
         ...

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from steelyard.errors import InfrastructureError
-from steelyard.spec.system import NodeLimits
+from steelyard.spec.local import NodeLimits
 
 MOUNT = Path("/sys/fs/cgroup")
 CPU_PERIOD_US = 100_000

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import socket
 import struct
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from steelyard.testbed.watch.agent import new_socket
+from steelyard.testbed.place import Place, exactly
 
 VERSION = 4
 HEADER = struct.Struct(">BBhBI")
@@ -25,15 +23,6 @@ class CqlRefusedError(OSError):
     """The node answered with an error; the text is the node's."""
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a node answers CQL: address, port and, if it has one, network namespace."""
-
-    address: str
-    port: int = 9042
-    namespace: str | None = None
-
-
 class Probe:
     """A connection to one node. Everything it does raises OSError when the node does not answer as it should.
 
@@ -43,13 +32,7 @@ class Probe:
     """
 
     def __init__(self, place: Place, timeout_s: float = 5.0) -> None:
-        self._socket = new_socket(place.address, place.namespace)
-        self._socket.settimeout(timeout_s)
-        try:
-            self._socket.connect((place.address, place.port))
-        except OSError:
-            self._socket.close()
-            raise
+        self._socket = place.connect(timeout_s)
 
     def options(self) -> None:
         """See that the node speaks CQL."""
@@ -68,8 +51,8 @@ class Probe:
 
     def _exchange(self, opcode: int, body: bytes, expected: int | None = None) -> bytes:
         self._socket.sendall(HEADER.pack(VERSION, 0, 1, opcode, len(body)) + body)
-        _, _, _, answered, length = HEADER.unpack(_exactly(self._socket, HEADER.size))
-        answer = _exactly(self._socket, length)
+        _, _, _, answered, length = HEADER.unpack(exactly(self._socket, HEADER.size))
+        answer = exactly(self._socket, length)
         if answered == ERROR:
             raise CqlRefusedError(answer[6:].decode(errors="replace"))
         if expected is not None and answered != expected:
@@ -122,13 +105,3 @@ def rows(body: bytes) -> list[Row]:
 
 def _string(text: str) -> bytes:
     return struct.pack(">H", len(text)) + text.encode()
-
-
-def _exactly(source: socket.socket, length: int) -> bytes:
-    got = b""
-    while len(got) < length:
-        part = source.recv(length - len(got))
-        if not part:
-            raise ConnectionError("the node closed the connection")
-        got += part
-    return got

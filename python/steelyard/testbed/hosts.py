@@ -9,8 +9,9 @@ from steelyard.spec.system import HostsSystem
 from steelyard.testbed.base import Say
 from steelyard.testbed.cassandra.facts import access_plan
 from steelyard.testbed.cassandra.replication import replication_map
-from steelyard.testbed.cql_probe import Place, Probe
+from steelyard.testbed.cql_probe import Probe
 from steelyard.testbed.null import NullTestbed
+from steelyard.testbed.place import place_of
 
 CONNECT_S = 5.0
 
@@ -33,7 +34,7 @@ class HostsTestbed(NullTestbed):
         why = []
         for host in self.system.hosts:
             try:
-                with Probe(self._place(host), CONNECT_S) as probe:
+                with Probe(place_of(host, self.system.port), CONNECT_S) as probe:
                     probe.options()
             except OSError as error:
                 why.append(f"{host}: {error}")
@@ -43,12 +44,6 @@ class HostsTestbed(NullTestbed):
         raise InfrastructureError(
             f"none of the hosts answers CQL ({'; '.join(why)})", hint="check address and port"
         )
-
-    def _place(self, host: str) -> Place:
-        address, colon, port = host.rpartition(":")
-        if colon and port.isdigit() and ":" not in address.strip("[]"):
-            return Place(address, int(port))
-        return Place(host.strip("[]"), self.system.port)
 
     def driver(self) -> dict[str, Any]:
         """The CQL driver on these addresses."""

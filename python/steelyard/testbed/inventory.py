@@ -14,13 +14,16 @@ from steelyard.errors import InfrastructureError
 from steelyard.testbed import cgroup, network
 from steelyard.testbed.cassandra import profile
 from steelyard.testbed.cassandra.versions import LINES
+from steelyard.testbed.hbase import profile as hbase_profile
+from steelyard.testbed.hbase.layout import PORTS as HBASE_PORTS
+from steelyard.testbed.hbase.versions import LINES as HBASE_LINES
 from steelyard.testbed.java import PINNED, installed
 from steelyard.testbed.state import cache_folder, records, state_folder
 
 GIB = 1 << 30
 NODE_OVERHEAD_MIB = 200
 """What a node takes beyond its heap, seen with the quick profile."""
-PORTS = (9042, 7000)
+PORTS = (9042, 7000, *HBASE_PORTS.values())
 
 
 @dataclass(frozen=True)
@@ -54,12 +57,14 @@ def look() -> Iterator[Finding]:
 
 def _java() -> Iterator[Finding]:
     here = {java.major: java for java in reversed(list(installed()))}
-    for line in LINES.values():
-        usable = [here[major] for major in line.javas if major in here]
-        fetchable = next((major for major in line.javas if major in PINNED), None)
-        needs = " or ".join(map(str, line.javas))
+    lines = [("Cassandra", line.name, line.javas) for line in LINES.values()]
+    lines += [("HBase", line.name, line.javas) for line in HBASE_LINES.values()]
+    for what, name, javas in lines:
+        usable = [here[major] for major in javas if major in here]
+        fetchable = next((major for major in javas if major in PINNED), None)
+        needs = " or ".join(map(str, javas))
         yield Finding(
-            f"Java for Cassandra {line.name}",
+            f"Java for {what} {name}",
             f"{usable[0].major} ({usable[0].binary})" if usable else f"none (needs {needs})",
             "" if usable else f"steelyard doctor --fetch-java {fetchable}, or set JAVA_HOME",
         )
@@ -72,11 +77,17 @@ def _cores() -> Finding:
 
 def _memory() -> Finding:
     free = psutil.virtual_memory().available
-    nodes = {name: free // ((heap + NODE_OVERHEAD_MIB) << 20) for name, heap in profile.HEAP_MIB.items()}
-    room = ", ".join(f"{count} nodes {name}" for name, count in nodes.items())
-    return Finding(
-        "memory", f"{free / GIB:.1f} GiB free ({room})", "" if nodes["quick"] else "free some memory"
+    each = {name: (heap + NODE_OVERHEAD_MIB) << 20 for name, heap in profile.HEAP_MIB.items()}
+    rooms = {
+        "Cassandra": {name: free // size for name, size in each.items()},
+        "HBase": {name: hbase_profile.nodes_in(name, free >> 20) for name in hbase_profile.HEAP_MIB},
+    }
+    room = "; ".join(
+        f"{system}: " + ", ".join(f"{count} nodes {name}" for name, count in nodes.items())
+        for system, nodes in rooms.items()
     )
+    least = min(nodes["quick"] for nodes in rooms.values())
+    return Finding("memory", f"{free / GIB:.1f} GiB free ({room})", "" if least else "free some memory")
 
 
 def _disk(what: str, folder: Path, least_gib: int) -> Finding:
@@ -90,13 +101,12 @@ def _disk(what: str, folder: Path, least_gib: int) -> Finding:
 
 
 def _ports() -> Finding:
-    words = " and ".join(map(str, PORTS))
     try:
         block = network.free_block({record.block for record in records()}, namespaced=False)
         network.check_ports([f"{block}.1"], PORTS)
     except InfrastructureError as error:
         return Finding("ports", error.message, error.hint or "stop what uses them")
-    return Finding("ports", f"{words} are free on {block}.*")
+    return Finding("ports", f"those of Cassandra and HBase are free on {block}.*")
 
 
 def _control_groups() -> Finding:

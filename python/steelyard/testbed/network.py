@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import socket
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
 
 import psutil
 
@@ -28,8 +29,15 @@ def free_block(taken: Collection[str], *, namespaced: bool) -> str:
     )
 
 
-def check_ports(addresses: Iterable[str], ports: Iterable[int]) -> None:
+def check_ports(
+    addresses: Iterable[str], ports: Iterable[int], settings: Mapping[int, str] = MappingProxyType({})
+) -> None:
     """See that nothing listens where a server is about to.
+
+    Args:
+        addresses: where.
+        ports: the ports at each of them.
+        settings: port -> the setting that moves it, for the way out.
 
     Raises:
         InfrastructureError: a port is taken; says by whom.
@@ -39,13 +47,13 @@ def check_ports(addresses: Iterable[str], ports: Iterable[int]) -> None:
         for port in wanted:
             if _occupied(address, port):
                 raise InfrastructureError(
-                    f"{address}:{port} is already used by {owner_of(address, port)}", hint=_way_out(port)
+                    f"{address}:{port} is already used by {owner_of(address, port)}",
+                    hint=_way_out(port, settings.get(port)),
                 )
 
 
-def _way_out(port: int) -> str:
-    other = {9042: "native_transport_port", 7000: "storage_port"}.get(port)
-    return f"stop it, or use another port: --set {other}={port + 10000}" if other else "stop it first"
+def _way_out(port: int, setting: str | None) -> str:
+    return f"stop it, or use another port: --set {setting}={port + 10000}" if setting else "stop it first"
 
 
 def _occupied(address: str, port: int) -> bool:

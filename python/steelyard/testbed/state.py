@@ -39,10 +39,11 @@ class Record:
         block: its address block, e.g. "127.10.3"; node i has BLOCK.i.
         owner: the process it belongs to; None = it stays until `cluster down`.
         system: the settings it was made with.
-        nodes: a dict per node: name, address, datacenter, rack, namespace, agent, folder.
-        processes: node -> its process.
+        nodes: a dict per node: name, address, namespace, folder, logs and what its system adds.
+        processes: server -> its process; a server is named as its node, or "NODE/ROLE" if that has several.
         cgroups: folders of control groups, made by us.
         namespaces: network namespaces, made by us.
+        grace_s: how long its servers may take to end.
     """
 
     name: str
@@ -55,6 +56,12 @@ class Record:
     processes: dict[str, Identity] = field(default_factory=dict)
     cgroups: list[str] = field(default_factory=list)
     namespaces: list[str] = field(default_factory=list)
+    grace_s: float = GRACE_S
+
+    def processes_of(self, node: str) -> dict[str, Identity]:
+        """The processes of one node, by role; its only one has the empty role."""
+        found = ((name.partition("/"), process) for name, process in self.processes.items())
+        return {role: process for (owner, _, role), process in found if owner == node}
 
     def save(self) -> None:
         """Write the record; it is either the old or the new one, never half."""
@@ -71,7 +78,7 @@ class Record:
 
     def release(self) -> None:
         """End every process; remove control groups, namespaces and the record, but not the root."""
-        end(list(self.processes.values()), grace_s=0.0 if self.abandoned else GRACE_S)
+        end(list(self.processes.values()), grace_s=0.0 if self.abandoned else self.grace_s)
         for group in reversed(self.cgroups):
             cgroup.remove(Path(group))
         for namespace in self.namespaces:

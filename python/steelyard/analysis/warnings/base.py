@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from steelyard.analysis.cost import Cost
+from steelyard.analysis.inside import Inside
 from steelyard.analysis.steady import Steady
 from steelyard.analysis.summary import Phase
 
@@ -32,6 +33,7 @@ class Context:
         steady: its steadiness.
         completed_per_s: completions per second while operations were falling due.
         costs: CPU of every party in it.
+        inside: what the servers told of themselves in it.
         status, reason: how the trial ended.
         partial: the trial's folder was cut short.
         timeline: the manifest's events.
@@ -48,6 +50,7 @@ class Context:
     steady: Steady | None = None
     completed_per_s: float | None = None
     costs: tuple[Cost, ...] = ()
+    inside: tuple[Inside, ...] = ()
     status: str = "done"
     reason: str = ""
     partial: bool = False

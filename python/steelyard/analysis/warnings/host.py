@@ -89,7 +89,7 @@ def unwatched(context: Context) -> Warned | None:
         return None
     return Warned(
         "unwatched",
-        f"The metrics agent gave nothing from inside {', '.join(blind)}: compactions, garbage collection "
+        f"Nothing was told from inside {', '.join(blind)}: compactions, garbage collection "
         "and requests of these nodes are not in this report.",
         "note",
     )

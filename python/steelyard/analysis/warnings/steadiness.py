@@ -27,21 +27,21 @@ def no_steady_state(context: Context) -> Warned | None:
     return Warned(
         "no_steady_state",
         f"No steady state: {context.steady.measure} still changed in the last half of "
-        f"{context.steady.intervals} seconds (MSER-5). Means over the run depend on its length. Run longer, "
-        "or add a warm-up.",
+        f"{context.steady.seconds:.0f} seconds (MSER-5 and change points). Means over the run depend on its "
+        "length. Run longer, or add a warm-up.",
     )
 
 
 def warm_up(context: Context) -> Warned | None:
     """A part at the start differs from the rest."""
     steady = context.steady
-    if steady is None or not steady.reached or steady.warm_up_s < WARM_UP_SHARE * steady.intervals:
+    if steady is None or not steady.reached or steady.warm_up_s < WARM_UP_SHARE * steady.seconds:
         return None
     return Warned(
         "warm_up",
-        f"The first {steady.warm_up_s:.0f} of {steady.intervals} seconds look like warm-up (MSER-5 on "
-        f"{steady.measure}); the tables include them. Set warmup_s = {steady.warm_up_s:.0f} to measure "
-        "without.",
+        f"The first {steady.warm_up_s:.0f} of {steady.seconds:.0f} seconds look like warm-up (later cut of "
+        f"MSER-5 and change points on {steady.measure}); the tables include them. Set warmup_s = "
+        f"{steady.warm_up_s:.0f} to measure without.",
     )
 
 

@@ -19,7 +19,7 @@ MIB = float(1 << 20)
 
 @dataclass(frozen=True)
 class Measure:
-    """One system chart: metrics summed per source, as rates (counters) or levels."""
+    """One system chart: metrics summed per source: rates of counters, levels, or a share of others (`of`)."""
 
     key: str
     title: str
@@ -28,23 +28,39 @@ class Measure:
     note: str = ""
     scale: float = 1.0
     level: bool = False
+    of: tuple[str, ...] = ()
 
 
 DISK = ("disk_read_bytes_total", "disk_write_bytes_total")
 NETWORK = ("network_receive_bytes_total", "network_send_bytes_total")
-GC, COMPACTED = ("server_gc_seconds_total",), ("server_compaction_bytes_total",)
-PENDING, THROTTLED = ("server_compactions_pending",), ("cpu_throttled_seconds_total",)
+REQUESTS = ("server_client_reads_total", "server_client_writes_total", "server_client_range_total",
+            "server_client_multi_total")  # fmt: skip
+WAITING = ("server_native_pending", "server_calls_pending")
+COMPACTED, PENDING = ("server_compaction_bytes_total",), ("server_compactions_pending",)
+FLUSHES, MEMTABLES = ("server_flushes_pending",), ("server_memtable_bytes",)
+BLOCKED, SYNC = ("server_updates_blocked_seconds_total",), ("server_wal_sync_max_whole_ms",)
+CACHE = ("server_block_cache_hits_total", "server_block_cache_misses_total")
+MOVING, LACKING = ("server_regions_in_transition",), ("server_hdfs_under_replicated_blocks",)
+SHARE = "share of time"
 MEASURES = (
-    Measure(
-        "cpu", "CPU", "cores", ("cpu_seconds_total",), "In use by servers, engine, lab, and all together."
-    ),
+    Measure("cpu", "CPU", "cores", ("cpu_seconds_total",), "Of servers, engine, lab, and all together."),
     Measure("memory", "Memory", "MiB", ("memory_bytes",), "Resident.", 1 / MIB, level=True),
     Measure("disk", "Disk", "MiB/s", DISK, "Read and written.", 1 / MIB),
     Measure("network", "Network", "MiB/s", NETWORK, "Both directions, loopback included.", 1 / MIB),
-    Measure("gc", "Garbage collection", "ms per s", GC, "Time in collections.", 1000.0),
+    Measure("requests", "Requests of clients", "per s", REQUESTS, "As each server counts them."),
+    Measure("waiting", "Waiting requests", "requests", WAITING, "Without a thread yet.", level=True),
+    Measure("gc", "Garbage collection", "ms per s", ("server_gc_seconds_total",), "In collections.", 1000.0),
+    Measure("memtables", "Memtables", "MiB", MEMTABLES, "Written and not yet flushed.", 1 / MIB, level=True),
+    Measure("flushes", "Pending flushes", "tasks", FLUSHES, "Waiting.", level=True),
+    Measure("blocked", "Writes held back", SHARE, BLOCKED, "Until a flush has made room."),
     Measure("compactions", "Pending compactions", "tasks", PENDING, "Waiting.", level=True),
     Measure("compacted", "Compaction", "MiB/s", COMPACTED, "Bytes compacted.", 1 / MIB),
-    Measure("throttled", "Throttled", "share of time", THROTTLED, "Held back by CPU limits."),
+    Measure("log", "Slowest WAL sync", "ms", SYNC, "Of each second, in whole milliseconds.", level=True),
+    Measure("cache", "Block cache hits", "share", CACHE[:1], "Of all blocks looked for.", of=CACHE),
+    Measure("regions", "Regions", "regions", ("server_regions",), "Served by each node.", level=True),
+    Measure("moving", "Regions in transition", "regions", MOVING, "As masters see it.", level=True),
+    Measure("lacking", "Under-replicated blocks", "blocks", LACKING, "Of HDFS.", level=True),
+    Measure("throttled", "Throttled", SHARE, ("cpu_throttled_seconds_total",), "Held back by CPU limits."),
 )
 
 
@@ -89,7 +105,7 @@ def _chart(
 ) -> Chart | None:
     rows: Rows = []
     for source in order:
-        at, values = _summed(system, source, measure)
+        at, values = _series(system, source, measure)
         at, values = _thinned(at, values, np.max if measure.level else np.mean)
         rows += [
             {"x": rounded_s(t - origin), "series": clean(source), "y": rounded(v * measure.scale)}
@@ -110,10 +126,22 @@ def _chart(
     return Chart(f"system-{measure.key}", measure.title, note.strip(), "system", line_chart(lines))
 
 
-def _summed(system: pl.DataFrame, source: str, measure: Measure) -> tuple[Floats, Floats]:
+def _series(system: pl.DataFrame, source: str, measure: Measure) -> tuple[Floats, Floats]:
+    """What is drawn of a source; of a share the seconds in which there was anything to have a share of."""
+    at, values = _summed(system, source, measure.metrics, level=measure.level)
+    if not measure.of:
+        return at, values
+    _, whole = _summed(system, source, measure.of, level=measure.level)
+    some = whole > 0
+    return at[some], values[some] / whole[some]
+
+
+def _summed(
+    system: pl.DataFrame, source: str, metrics: tuple[str, ...], *, level: bool
+) -> tuple[Floats, Floats]:
     """One series per source: the sum of its metrics, on the times of the first one that was sampled."""
-    series = [samples(system, source, metric) for metric in measure.metrics]
-    known = [(t, v) if measure.level else rates(t, v) for t, v in series if t.size > 1]
+    series = [samples(system, source, metric) for metric in metrics]
+    known = [(t, v) if level else rates(t, v) for t, v in series if t.size > 1]
     if not known:
         return np.array([]), np.array([])
     at = known[0][0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from steelyard.report.model import PhaseReport
 from steelyard.report.tables.base import Table
-from steelyard.report.tables.nodes import balance, engines, resources
+from steelyard.report.tables.nodes import balance, engines, inside, resources
 from steelyard.report.tables.operations import latency, outcomes, verification
 from steelyard.report.tables.trial import deviations, effect, phases, trials
 
@@ -14,5 +14,5 @@ __all__ = ["Table", "deviations", "effect", "for_phase", "phases", "trials"]
 def for_phase(report: PhaseReport) -> list[Table]:
     """Everything about one phase."""
     found = [latency(report.phase), outcomes(report.phase), verification(report.phase), resources(report),
-             balance(report), engines(report)]  # fmt: skip
+             balance(report), inside(report), engines(report)]  # fmt: skip
     return [t for t in found if t is not None]

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+
 from steelyard.analysis.cost import Cost
 from steelyard.report.model import PhaseReport
 from steelyard.report.tables.base import Table
 from steelyard.report.words import clean, digits, milliseconds, share, size
 
+FORMS: Mapping[str, tuple[Callable[[float | None], str], str]] = {
+    "B": (size, ""),
+    "B/s": (size, "per s"),
+    "/s": (digits, "per s"),
+    "share": (share, ""),
+}
+"""Unit -> how its figures are written, and the word that goes with the measure; others stand as they are."""
 MOST_NODES = 6
 """More columns than this do not fit beside each other at 100 columns."""
 
@@ -35,35 +44,49 @@ def _cost(cost: Cost, network: bool, throttled: bool) -> list[str]:
 
 
 def balance(report: PhaseReport) -> Table | None:
-    """Per node requests, bytes and CPU, with max/mean and the coefficient of variation."""
+    """Per node requests, data, bytes and CPU, with max/mean and the coefficient of variation."""
     if not report.balance:
         return None
-    nodes = sorted({n for b in report.balance for n in b.by_node})
-    columns = ("measure", *(clean(n) for n in nodes), "max/mean", "CoV")
-    if len(nodes) > MOST_NODES:
-        return _balance_of_many(report)
-    rows = []
-    for b in report.balance:
-        form = size if b.unit == "B/s" else digits
-        unit = "per s" if b.unit in ("B/s", "/s") else b.unit
-        apart = (f"{b.spread.max_over_mean:.2f}", f"{b.spread.coefficient_of_variation:.3f}")
-        rows.append((f"{b.measure}, {unit}", *(form(b.by_node.get(n)) for n in nodes), *apart))
+    apart = [
+        (f"{b.spread.max_over_mean:.2f}", f"{b.spread.coefficient_of_variation:.3f}") for b in report.balance
+    ]
     note = "max/mean = 1 and a coefficient of variation of 0 mean that all nodes do the same."
-    return Table("Balance of the nodes", columns, rows, note=note)
+    rows = [(b.measure, b.unit, b.by_node) for b in report.balance]
+    return _by_source(report, "Balance of the nodes", rows, note, apart)
 
 
-def _balance_of_many(report: PhaseReport) -> Table:
-    """The same without a column for each node, which no page is wide enough for."""
-    rows = []
-    for b in report.balance:
-        form = size if b.unit == "B/s" else digits
-        low, high = min(b.by_node, key=b.by_node.__getitem__), max(b.by_node, key=b.by_node.__getitem__)
-        rows.append(
-            (f"{b.measure}, {b.unit}", f"{form(b.by_node[low])} ({clean(low)})",
-             f"{form(b.by_node[high])} ({clean(high)})", f"{b.spread.max_over_mean:.2f}",
-             f"{b.spread.coefficient_of_variation:.3f}")
-        )  # fmt: skip
-    return Table("Balance of the nodes", ("measure", "least (node)", "most (node)", "max/mean", "CoV"), rows)
+def inside(report: PhaseReport) -> Table | None:
+    """What the servers told of themselves; None when none told anything."""
+    if not report.inside:
+        return None
+    note = "As the servers tell it: most, least and slowest are of single samples, the others means."
+    rows = [(i.measure, i.unit, i.by_source) for i in report.inside]
+    return _by_source(report, "Inside the servers", rows, note)
+
+
+Row = tuple[str, str, Mapping[str, float]]
+"""A measure, its unit, and source -> figure."""
+
+
+def _by_source(
+    report: PhaseReport, title: str, rows: Sequence[Row], note: str, apart: Sequence[tuple[str, str]] = ()
+) -> Table:
+    """Measures in rows, a column for each source, masters last; of many sources the least and the most."""
+    told = {source for _, _, values in rows for source in values}
+    sources = [cost.party for cost in report.costs if cost.party in told]
+    many = len(sources) > MOST_NODES
+    columns = ["measure", *(("least (node)", "most (node)") if many else map(clean, sources))]
+    cells = []
+    for place, (measure, unit, values) in enumerate(rows):
+        form, word = FORMS.get(unit, (digits, unit))
+        shown = _ends(values, form) if many else [form(values.get(source)) for source in sources]
+        cells.append([f"{measure}, {word}" if word else measure, *shown, *(apart[place] if apart else ())])
+    return Table(title, [*columns, *(("max/mean", "CoV") if apart else ())], cells, note=note)
+
+
+def _ends(values: Mapping[str, float], form: Callable[[float | None], str]) -> list[str]:
+    low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
+    return [f"{form(values[name])} ({clean(name)})" for name in (low, high)]
 
 
 def engines(report: PhaseReport) -> Table | None:

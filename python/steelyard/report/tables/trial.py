@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from steelyard.report.facts import consistency, part
-from steelyard.report.model import FIGURES, ReportModel, TrialReport
+from steelyard.report.model import FIGURES, Figure, ReportModel, TrialReport
 from steelyard.report.tables.base import Table
 from steelyard.report.words import NONE, clean, digits, plain, whole
 
@@ -12,14 +14,15 @@ def trials(model: ReportModel) -> Table | None:
     """One row per trial, and mean, least and most over repetitions; None for a single trial."""
     if len(model.trials) < 2:
         return None
-    rows = [_trial_row(t) for t in model.trials]
+    figures = {n: f for n, f in FIGURES.items() if any(f(t) is not None for t in model.trials)}
+    rows = [_trial_row(t, figures) for t in model.trials]
     for word in ("mean", "min", "max"):
-        spread = [model.over_trials.get(name) for name in FIGURES]
+        spread = [model.over_trials.get(name) for name in figures]
         if any(spread):
             rows.append((word, "", *(digits(getattr(s, word)) if s else NONE for s in spread)))
     if model.over_trials:
         varies = [
-            s.coefficient_of_variation if (s := model.over_trials.get(name)) else None for name in FIGURES
+            s.coefficient_of_variation if (s := model.over_trials.get(name)) else None for name in figures
         ]
         rows.append(("CoV", "", *(NONE if v is None else f"{v:.3f}" for v in varies)))
     note = (
@@ -27,12 +30,12 @@ def trials(model: ReportModel) -> Table | None:
         "max are over the trials that were done."
     )
     breaks = frozenset({len(model.trials)}) if model.over_trials else frozenset()
-    return Table("Trials", ("trial", "status", *FIGURES), rows, words=2, note=note, breaks=breaks)
+    return Table("Trials", ("trial", "status", *figures), rows, words=2, note=note, breaks=breaks)
 
 
-def _trial_row(trial: TrialReport) -> tuple[str, ...]:
+def _trial_row(trial: TrialReport, figures: Mapping[str, Figure]) -> tuple[str, ...]:
     status = "half-written" if trial.partial else clean(trial.status)
-    return (str(trial.number), status, *(digits(figure(trial), 4) for figure in FIGURES.values()))
+    return (str(trial.number), status, *(digits(figure(trial), 4) for figure in figures.values()))
 
 
 def phases(trial: TrialReport) -> Table:

@@ -13,6 +13,7 @@ from steelyard.spec.system import CassandraSystem
 from steelyard.testbed.cassandra import names, profile, shipped
 from steelyard.testbed.cassandra.tokens import initial_tokens
 from steelyard.testbed.cassandra.versions import Line
+from steelyard.testbed.node import NodeSpec
 
 AGENT_PORT = 7300
 GROUP_WINDOW = "10ms"
@@ -27,42 +28,32 @@ LOGBACK = """<configuration scan="false">
 
 
 @dataclass(frozen=True)
-class NodeSpec:
-    """Where one node is.
+class CassandraSpec(NodeSpec):
+    """Where one node is; every node has the same ports.
 
     Attributes:
-        number: from 1.
-        name: e.g. "node1".
-        address: its own IP address; every node has the same ports.
         datacenter: its datacenter.
         rack: its rack.
-        folder: all its files.
-        namespace: its network namespace, if it has one.
     """
 
-    number: int
-    name: str
-    address: str
-    datacenter: str
-    rack: str
-    folder: Path
-    namespace: str | None = None
+    datacenter: str = "datacenter1"
+    rack: str = "rack1"
 
 
 def node_specs(
     system: CassandraSystem, block: str, folder: Path, namespaces: Sequence[str]
-) -> list[NodeSpec]:
+) -> list[CassandraSpec]:
     """The nodes of a cluster; datacenters take turns, so that neighbours on the ring differ in theirs."""
     places = _places(system)
     return [
-        NodeSpec(
+        CassandraSpec(
             number,
             f"node{number}",
             f"{block}.{number}",
-            datacenter,
-            rack,
             folder / f"node{number}",
             namespaces[number - 1] if namespaces else None,
+            datacenter,
+            rack,
         )
         for number, (datacenter, rack) in enumerate(places, 1)
     ]
@@ -134,7 +125,7 @@ def tokens_of(system: CassandraSystem, shared: Mapping[str, Any]) -> list[str | 
 
 
 def node_settings(
-    shared: Mapping[str, Any], node: NodeSpec, cluster: str, first: str, token: str | None
+    shared: Mapping[str, Any], node: CassandraSpec, cluster: str, first: str, token: str | None
 ) -> dict[str, Any]:
     """The whole cassandra.yaml of one node.
 
@@ -165,7 +156,7 @@ def node_settings(
     return {**own, **shared}
 
 
-def write(node: NodeSpec, yaml: Mapping[str, Any], nodes: Sequence[NodeSpec]) -> None:
+def write(node: CassandraSpec, yaml: Mapping[str, Any], nodes: Sequence[CassandraSpec]) -> None:
     """Write a node's configuration folder, `conf/`, and make its `logs/` and `tmp/`."""
     conf = node.folder / "conf"
     for folder in (conf, node.folder / "logs", node.folder / "tmp"):

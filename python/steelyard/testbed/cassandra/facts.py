@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from steelyard.spec.system import CassandraSystem, CqlAccess
-from steelyard.testbed import cgroup
 from steelyard.testbed.cassandra import profile
-from steelyard.testbed.cassandra.config import GROUP_WINDOW, NodeSpec, at_once
+from steelyard.testbed.cassandra.config import GROUP_WINDOW, CassandraSpec, at_once
 from steelyard.testbed.cassandra.launch import Launch
-from steelyard.testbed.cassandra.node import LocalNode
-from steelyard.testbed.cassandra.profile import Deviation
 from steelyard.testbed.cassandra.versions import Line
+from steelyard.testbed.deviation import Deviation
 
 MACHINE = "several nodes share one machine"
 
@@ -33,7 +31,7 @@ def access_plan(access: CqlAccess) -> dict[str, Any]:
     return plan
 
 
-def node_facts(spec: NodeSpec, agent_port: int | None, port: int) -> dict[str, Any]:
+def node_facts(spec: CassandraSpec, agent_port: int | None, port: int) -> dict[str, Any]:
     """One node, as its cluster's record and the manifest keep it."""
     return {
         "name": spec.name,
@@ -44,15 +42,7 @@ def node_facts(spec: NodeSpec, agent_port: int | None, port: int) -> dict[str, A
         "namespace": spec.namespace,
         "agent_port": agent_port,
         "folder": str(spec.folder),
-    }
-
-
-def running_facts(node: LocalNode, agent_port: int | None) -> dict[str, Any]:
-    """One node that runs, with its process and control groups."""
-    return {
-        **node_facts(node.spec, agent_port, node.place.port),
-        "pids": node.pids(),
-        "cgroups": {name: str(folder) for name, folder in node.group.folders.items()},
+        "logs": ["system.log"],
     }
 
 
@@ -119,18 +109,3 @@ def durability(system: CassandraSystem, shared: Mapping[str, Any]) -> str:
     return (
         f"acknowledged before it is on disk: the commit log is synced every {period}, which a crash can cost"
     )
-
-
-def limit_facts(
-    system: CassandraSystem, cpu: Mapping[str, float | None], nodes: Sequence[LocalNode]
-) -> dict[str, Any]:
-    """The limits in effect, and what is missing for those that are not."""
-    missing = nodes[0].group.missing if nodes else {}
-    return {
-        **system.limits.model_dump(),
-        "cpu_cores": dict(cpu),
-        "cpu_period_us": cgroup.CPU_PERIOD_US,
-        "cpu_quota_from": "all nodes answered; the start itself is not limited",
-        "cgroup_version": cgroup.version(),
-        "missing": dict(missing),
-    }

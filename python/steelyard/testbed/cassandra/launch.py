@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from steelyard.testbed.cassandra import archive, profile, shipped
-from steelyard.testbed.cassandra.config import AGENT_PORT, NodeSpec
+from steelyard.testbed import archive
+from steelyard.testbed.cassandra import profile, shipped
+from steelyard.testbed.cassandra.config import AGENT_PORT
 from steelyard.testbed.cassandra.versions import Line
 from steelyard.testbed.java import Java
+from steelyard.testbed.node import NodeSpec
 
 MAIN = "org.apache.cassandra.service.CassandraDaemon"
 
@@ -85,7 +87,7 @@ class Launch:
     @property
     def archived(self) -> bool:
         """Whether servers start from a class archive, once there is one."""
-        return self.profile == "quick" and self.java.major >= archive.JAVA_LEAST
+        return archive.usable(self.profile, self.java)
 
     def class_list(self, node: NodeSpec) -> Path:
         """Where the first node lists its classes while there is no archive."""
@@ -94,10 +96,8 @@ class Launch:
     def _classes(self, node: NodeSpec) -> list[str]:
         if not self.archived:
             return []
-        path = archive.place(self.java, self.jar_files())
-        if path.exists():
-            return [f"-XX:SharedArchiveFile={path}"]
-        return [f"-XX:DumpLoadedClassList={self.class_list(node)}"] if node.number == 1 else []
+        listed = self.class_list(node) if node.number == 1 else None
+        return archive.options(self.java, self.jar_files(), listed)
 
     def _logs(self, logs: Path) -> list[str]:
         words = [f"-XX:ErrorFile={logs / 'hs_err.log'}"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from steelyard.spec.system import CassandraSystem
 from steelyard.testbed.cassandra import names, shipped
 from steelyard.testbed.cassandra.versions import Line
+from steelyard.testbed.deviation import Deviation
 
 HEAP_MIB = {"default": 1024, "quick": 256}
 TOKENS_QUICK = 4
@@ -52,20 +52,6 @@ QUICK_PROPERTIES = {
 
 QUICK_JVM = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xss256k", "-XX:+PerfDisableSharedMem")
 QUICK_DIRECT_MIB = 128
-
-
-@dataclass(frozen=True)
-class Deviation:
-    """One departure from what upstream ships."""
-
-    setting: str
-    value: Any
-    default: Any
-    reason: str
-
-    def as_dict(self) -> dict[str, Any]:
-        """As the manifest keeps it."""
-        return asdict(self)
 
 
 def jvm_options(profile: str, line: str, heap_mib: int, cores: int) -> list[str]:

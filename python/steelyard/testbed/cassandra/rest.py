@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from steelyard.errors import InfrastructureError
-from steelyard.testbed.base import Settled
+from steelyard.testbed import settling
+from steelyard.testbed.base import Say, Settled
 from steelyard.testbed.cassandra.node import LocalNode
 from steelyard.testbed.cql_probe import ask
 from steelyard.testbed.watch.agent import ask as ask_agent
 
-POLL_S = 0.5
-QUIET_READINGS = 3
-"""One quiet moment may lie between two compactions; so many in a row count."""
 AGENT_PENDING = ("server_compactions_pending", "server_flushes_pending")
 POOLS = "SELECT name, active_tasks, pending_tasks FROM system_views.thread_pools"
 BACKGROUND = (
@@ -25,17 +22,10 @@ BACKGROUND = (
 )
 
 
-def settle(nodes: Sequence[LocalNode], agent_port: int | None, limit_s: float) -> Settled:
+def settle(nodes: Sequence[LocalNode], agent_port: int | None, limit_s: float, say: Say) -> Settled:
     """Wait until all running nodes are at rest, at most `limit_s` seconds."""
-    start = time.monotonic()
-    quiet, pending = 0, 0
-    while quiet < QUIET_READINGS and time.monotonic() - start < limit_s:
-        pending = sum(_pending(node, agent_port) for node in nodes if node.alive)
-        quiet = 0 if pending else quiet + 1
-        time.sleep(POLL_S)
-    rest = quiet >= QUIET_READINGS
-    return Settled(
-        rest, time.monotonic() - start, "" if rest else f"{pending} compactions and flushes pending"
+    return settling.settle(
+        lambda: sum(_pending(node, agent_port) for node in nodes if node.alive), limit_s, say
     )
 
 

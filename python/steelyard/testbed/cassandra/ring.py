@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from steelyard.errors import InfrastructureError, InputError, SteelyardError
+from steelyard.errors import InputError, SteelyardError
 from steelyard.testbed.base import Say
 from steelyard.testbed.cassandra.node import LocalNode
-from steelyard.testbed.cql_probe import ALL, Place, answers, ask
+from steelyard.testbed.cql_probe import ALL, answers, ask
+from steelyard.testbed.place import Place
+from steelyard.testbed.server import Server
+from steelyard.testbed.waiting import died, wait_until
 
-POLL_S = 0.1
 PEERS = "SELECT tokens, schema_version FROM system.peers"
 LOCAL = "SELECT bootstrapped, schema_version FROM system.local"
 SMALL_TABLES = {
@@ -62,20 +64,13 @@ def wait_complete(nodes: Sequence[LocalNode], limit_s: float, say: Say) -> None:
     say(f"{len(nodes)} nodes see each other ({time.monotonic() - start:.1f} s)")
 
 
-def _died(node: LocalNode) -> SteelyardError:
-    why = node.why_dead()
+def _died(server: Server) -> SteelyardError:
+    why = server.why_dead()
     # The server's own word for a setting it does not know: the user's slip, not the host's.
     if "Invalid yaml" in why:
-        return InputError(f"{node.spec.name} refused its settings: {why}")
-    return InfrastructureError(f"{node.spec.name} died while starting: {why}")
+        return InputError(f"{server.name} refused its settings: {why}")
+    return died(server)
 
 
 def _wait(nodes: Sequence[LocalNode], ready: Callable[[], bool], limit_s: float, what: str) -> None:
-    until = time.monotonic() + limit_s
-    while not ready():
-        for node in nodes:
-            if not node.alive:
-                raise _died(node)
-        if time.monotonic() > until:
-            raise InfrastructureError(f"{what} after {limit_s:.0f} s: {nodes[0].why_dead()}")
-        time.sleep(POLL_S)
+    wait_until(ready, [node.server for node in nodes], limit_s, what, _died)

@@ -13,7 +13,9 @@ from pathlib import Path
 import polars as pl
 
 from steelyard.testbed.base import WatchTarget
-from steelyard.testbed.watch.link import ANSWER_WITHIN_S, AgentLink
+from steelyard.testbed.watch.dialogue import AgentDialogue, Dialogue
+from steelyard.testbed.watch.jmx import jmx_dialogues
+from steelyard.testbed.watch.link import ANSWER_WITHIN_S, Link
 from steelyard.testbed.watch.sources import Sources
 from steelyard.testbed.watch.table import Table
 
@@ -47,7 +49,7 @@ class Sampler:
         self._table = Table(spool)
         self._period_ns = round(period_s * 1e9)
         self._selector = selectors.DefaultSelector()
-        self._links = [self._link(target) for target in targets if target.agent is not None]
+        self._links = [link for target in targets for link in self._links_of(target)]
         self._thread = threading.Thread(target=self._run, name="steelyard-watch", daemon=True)
         self._stopping = False
         self._spool_failure: str | None = None
@@ -100,13 +102,18 @@ class Sampler:
         for link in self._links:
             if gaps := link.asked - link.answered:
                 share = f"no answer to {gaps} of {link.asked} samples" if link.answered else "never answered"
-                missing[f"{link.target.name}.server_*"] = f"{share}: {link.reason}"
+                missing[f"{link.target.name}.{link.dialogue.what}"] = f"{share}: {link.reason}"
         return missing
 
-    def _link(self, target: WatchTarget) -> AgentLink:
-        return AgentLink(
-            target, self._selector, lambda t_ns, values: self._table.add(t_ns, target.name, values)
-        )
+    def _links_of(self, target: WatchTarget) -> list[Link]:
+        asked: list[tuple[tuple[str, int], Dialogue]] = list(jmx_dialogues(target.jmx))
+        if target.agent is not None:
+            asked.append((target.agent, AgentDialogue()))
+
+        def deliver(t_ns: int, values: dict[str, float]) -> None:
+            self._table.add(t_ns, target.name, values)
+
+        return [Link(target, address, dialogue, self._selector, deliver) for address, dialogue in asked]
 
     def _run(self) -> None:
         self._selector.register(self._wake, selectors.EVENT_READ, lambda _events: None)
@@ -135,7 +142,7 @@ class Sampler:
             self._spool()
 
     def _serve(self, until_ns: int, going_on: Callable[[], bool]) -> None:
-        """Take the agents' answers until a time, or until there is no reason to go on."""
+        """Take the servers' answers until a time, or until there is no reason to go on."""
         while going_on() and (left_ns := until_ns - time.monotonic_ns()) > 0:
             for key, events in self._selector.select(left_ns / 1e9):
                 key.data(events)

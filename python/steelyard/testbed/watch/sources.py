@@ -14,6 +14,7 @@ from steelyard.testbed.watch.processes import Processes, family
 NO_OPERATIONS = "the kernel counts disk operations for control groups only, and there is none"
 NO_NETWORK = "no network namespace of its own"
 NO_GROUP = "no control group"
+NO_METRICS = "no agent loaded, and no /jmx known"
 NO_PRESSURE = "no control group of version 2"
 
 
@@ -124,7 +125,7 @@ class Sources:
             ("throttling", "cpu" in groups or "unified" in groups, NO_GROUP),
             ("pressure", "unified" in groups, NO_PRESSURE),
             ("network", target.namespace is not None, NO_NETWORK),
-            ("server_*", target.agent is not None, "no agent loaded"),
+            ("server_*", target.agent is not None or target.jmx, NO_METRICS),
         ):
             if not there:
                 self._never[f"{target.name}.{what}"] = why

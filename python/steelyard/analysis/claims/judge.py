@@ -1,0 +1,110 @@
+"""From claims and trials to verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from steelyard.analysis.claims import curves, ratios
+from steelyard.analysis.claims.cells import Cell, Trials, known
+from steelyard.analysis.claims.verdict import Finding, Verdict, size
+from steelyard.spec.claims import Claim, Equality, Order, Ratio, Trend
+
+CURVES: Mapping[str, Callable[[Claim, Any, Any], Finding]] = {
+    "trend": curves.trend,
+    "order": curves.order,
+    "threshold": curves.threshold,
+    "peak": curves.peak,
+    "shape": curves.shape,
+}
+
+
+def judge(
+    claims: Iterable[Claim], trials: pl.DataFrame, factors: Sequence[str], *, small: bool = False
+) -> list[Verdict]:
+    """A verdict for every claim.
+
+    Args:
+        claims: in the order in which they are to be shown.
+        trials: one row per trial (see the package's docstring).
+        factors: the columns that are factors of the study.
+        small: the small form, which may claim direction only.
+
+    Raises:
+        InputError: a claim names a metric, factor or column that the trials do not have.
+    """
+    return [_one(claim, Trials(trials, tuple(factors)), small) for claim in claims]
+
+
+def _one(claim: Claim, trials: Trials, small: bool) -> Verdict:
+    check = claim.check
+    if isinstance(check, (Ratio, Equality)):
+        return _ratio(claim, check, trials, small)
+    known(claim.metric, trials.frame.columns, "metric")
+    known(check.factor, trials.frame.columns, "factor")
+    levels: tuple[Any, ...] = ()
+    if isinstance(check, Trend):
+        levels = check.levels
+    elif isinstance(check, Order):
+        levels = tuple(level for group in check.groups for level in group)
+    cells = trials.where(claim.where).cells()
+    found = curves.lines(cells, check.factor, levels)
+    if not found:
+        return nothing(claim, f"fewer than two levels of {check.factor} were measured")
+    reasons = _against([(cell, claim.metric) for line in found.values() for cell in line.values()], claim)
+    if missing := _unmeasured(found, levels):
+        reasons = (*reasons, f"not measured: {missing}")
+    return _verdict(claim, reasons, lambda: CURVES[check.kind](claim, check, found), small)
+
+
+def _unmeasured(found: Mapping[Any, Mapping[float, Cell]], levels: Sequence[Any]) -> str:
+    places = {place for line in found.values() for place in line}
+    return ", ".join(str(level) for rank, level in enumerate(levels, start=1) if rank not in places)
+
+
+def _ratio(claim: Claim, check: Ratio | Equality, trials: Trials, small: bool) -> Verdict:
+    above, below = ratios.metrics(claim, check)
+    for metric in (above, below):
+        known(metric, trials.frame.columns, "metric")
+    pairs = ratios.matched(claim, check, trials)
+    if not pairs:
+        return nothing(claim, "no cell has both sides" if getattr(check, "cells", "all") == "all" else
+                       "no cell in which both sides reach the target within 2 %")  # fmt: skip
+    reasons = _against(
+        [(cell, m) for pair in pairs for cell, m in zip(pair, (above, below), strict=True)], claim
+    )
+    if isinstance(check, Ratio):
+        return _verdict(claim, reasons, lambda: ratios.ratio(claim, check, pairs), small)
+    return _verdict(claim, reasons, lambda: ratios.equality(claim, check, pairs), small)
+
+
+def _against(cells: Sequence[tuple[Cell, str]], claim: Claim) -> tuple[str, ...]:
+    found = (reason for cell, metric in cells for reason in cell.against(metric, bool(claim.unsteady)))
+    return tuple(dict.fromkeys(found))
+
+
+def _verdict(claim: Claim, reasons: tuple[str, ...], check: Callable[[], Finding], small: bool) -> Verdict:
+    """The finding is shown also where it decides nothing, if it can be computed at all."""
+    try:
+        found = check()
+    except (ValueError, ZeroDivisionError) as error:
+        return nothing(claim, *reasons, f"cannot be computed: {error}")
+    paper = None if small else claim.paper
+    return Verdict(
+        id=claim.id,
+        direction="inconclusive" if reasons else found.direction,
+        size="inconclusive" if reasons and paper else size(found.estimate, paper),
+        words=found.words,
+        estimate=found.estimate,
+        paper=claim.paper,
+        evidence=found.evidence,
+        reasons=reasons,
+    )
+
+
+def nothing(claim: Claim, *reasons: str) -> Verdict:
+    """A claim on which nothing was measured."""
+    size_ = "not claimed" if claim.paper is None else "inconclusive"
+    return Verdict(claim.id, "inconclusive", size_, "nothing to judge", None, claim.paper, (), reasons)  # type: ignore[arg-type]

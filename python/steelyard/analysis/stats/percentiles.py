@@ -1,0 +1,171 @@
+"""Percentiles over repeated runs: merged, never averaged.
+
+From ten runs on, the percentile of the merged histograms, with a standard error from a hierarchical bootstrap
+in which the highest repeated level (loads, starts or runs) is drawn with replacement and what was drawn is
+kept whole. Drawing again inside a run counts its scatter twice, as it is in the differences between runs
+already (Davison and Hinkley 1997, 3.8): on simulated runs it made intervals hold the truth in 97 to 98 % of
+cases instead of 93 to 95 %, and a pause that every run has once made them ten times as wide.
+
+Below ten runs a bootstrap has too few values to draw from, and the least and the greatest run are given: for
+six runs or more these two hold the median of a run's percentile with at least 97 %.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from steelyard.analysis.stats.runs import CONFIDENCE, Contrast, Interval, Runs, welch
+
+Floats = NDArray[np.float64]
+
+LEAST_RUNS = 10
+RESAMPLES = 1000
+SEED = 1
+"""One file gives one report: the same draws every time."""
+GRID = math.log(1.005)
+"""Values are told apart to half a percent, far below the scatter between runs."""
+
+
+@dataclass(frozen=True)
+class Merged:
+    """Histograms of the runs of one cell on one grid.
+
+    Attributes:
+        runs: (runs, bins) counts; bin k holds values of exp(GRID * (k + offset)) and up to half a percent
+            more, in nanoseconds.
+        offset: the first bin's number.
+        starts, loads: as of `Runs`.
+    """
+
+    runs: Floats
+    offset: int
+    starts: Sequence[Hashable] = ()
+    loads: Sequence[Hashable] = ()
+
+    def quantile(self, quantile: float) -> float:
+        """Of all runs merged, in nanoseconds."""
+        return float(np.exp(self._log_quantiles(self.runs.sum(axis=0, keepdims=True), quantile)[0]))
+
+    def resampled(self, quantile: float, seed: int = SEED) -> Floats:
+        """Logarithms of the quantile of `RESAMPLES` bootstrap samples."""
+        units = self._units()
+        whole = np.array([self.runs[places].sum(axis=0) for places in units])
+        even = np.full(len(units), 1 / len(units))
+        drawn = np.random.default_rng(seed).multinomial(len(units), even, size=RESAMPLES)
+        return self._log_quantiles(drawn @ whole, quantile)
+
+    def count(self) -> int:
+        """Independent units."""
+        return len(self._units())
+
+    def squared_error(self, quantile: float, seed: int = SEED) -> float:
+        """Of the log quantile; n / (n - 1) as a bootstrap sees n values spread around their own mean."""
+        n = self.count()
+        return float(self.resampled(quantile, seed).var()) * n / (n - 1) if n > 1 else math.inf
+
+    def _units(self) -> list[list[int]]:
+        return Runs([1.0] * len(self.runs), self.starts, self.loads).units()[0]
+
+    def _log_quantiles(self, counts: Floats, quantile: float) -> Floats:
+        """For each row, interpolated inside the bin that holds the quantile."""
+        sums = counts.cumsum(axis=1)
+        wanted = sums[:, -1] * quantile
+        place = np.minimum((sums < wanted[:, np.newaxis]).sum(axis=1), counts.shape[1] - 1)
+        rows = np.arange(counts.shape[0])
+        held = counts[rows, place]
+        inside = 1 - (sums[rows, place] - wanted) / np.where(held > 0, held, 1.0)
+        return np.asarray(GRID * (self.offset + place + np.clip(inside, 0, 1)))
+
+
+def merged(
+    histograms: Sequence[tuple[Floats, Floats]],
+    starts: Sequence[Hashable] = (),
+    loads: Sequence[Hashable] = (),
+) -> Merged:
+    """Histograms of runs, each as (values in ns, counts), on one grid."""
+    places = [bins(values) for values, _ in histograms]
+    lowest = min(int(place.min()) for place in places)
+    runs = np.zeros((len(places), max(int(place.max()) for place in places) - lowest + 1))
+    for run, place, (_, counts) in zip(runs, places, histograms, strict=True):
+        np.add.at(run, place - lowest, counts)
+    return Merged(runs, lowest, starts, loads)
+
+
+def bins(values_ns: Floats) -> NDArray[np.int64]:
+    """The number of the bin that each value belongs to."""
+    return np.floor(np.log(np.maximum(values_ns, 1.0)) / GRID).astype(np.int64)
+
+
+def merged_contrast(a: Merged, b: Merged, quantile: float, seed: int = SEED) -> Contrast:
+    """B's percentile against A's; both need at least ten runs."""
+    errors = (a.squared_error(quantile, seed), b.squared_error(quantile, seed + 1))
+    ratio = math.log(b.quantile(quantile) / a.quantile(quantile))
+    given = Runs([1.0] * len(a.runs), a.starts, a.loads).units()[1]
+    return welch(ratio, errors, (a.count(), b.count()), given)
+
+
+@dataclass(frozen=True)
+class Extremes:
+    """Two samples told apart by their least and greatest runs only: an exact rank test at its widest.
+
+    The samples differ when they do not overlap at all, which equal samples of n and m runs do in 2 of
+    (n + m over n) cases.
+    """
+
+    a: Floats
+    b: Floats
+    given: str = ""
+
+    @property
+    def log_ratio(self) -> float:
+        """Of the medians."""
+        return float(np.median(np.log(self.b)) - np.median(np.log(self.a)))
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Runs of A and B."""
+        return self.a.size, self.b.size
+
+    def interval(self) -> Interval:
+        """Ratio of the medians, within the least and the greatest ratio of a run of B to one of A; unbounded
+        where so few runs bound nothing with 95 %."""
+        low, high = float(self.b.min() / self.a.max()), float(self.b.max() / self.a.min())
+        if self._least_p() > 1 - CONFIDENCE:
+            low, high = 0.0, math.inf
+        return Interval(math.exp(self.log_ratio), low, high, min(self.counts), self.given)
+
+    def difference_p(self) -> float:
+        """Chance of samples this far apart when they are equal; 1 when they overlap."""
+        return self._least_p() if self.interval().excludes(1.0) else 1.0
+
+    def equivalence_p(self, margin: float) -> float:
+        """The same for the borders of the margin; 1 unless all ratios of runs lie inside."""
+        return self._least_p() if self.interval().within(1 / (1 + margin), 1 + margin) else 1.0
+
+    def _least_p(self) -> float:
+        n, m = self.counts
+        return 2 / math.comb(n + m, n)
+
+
+def bounds(merged: Merged, per_run: Sequence[float], quantile: float, seed: int = SEED) -> Interval:
+    """A percentile of one cell with its interval; below ten runs the least and the greatest run."""
+    if len(per_run) < LEAST_RUNS:
+        return least_and_greatest(per_run)
+    error = math.sqrt(merged.squared_error(quantile, seed))
+    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, merged.count() - 1)) * error
+    centre = math.log(merged.quantile(quantile))
+    return Interval(math.exp(centre), math.exp(centre - half), math.exp(centre + half), merged.count())
+
+
+def least_and_greatest(per_run: Sequence[float]) -> Interval:
+    """The median run (of an even number the geometric mean of the two in the middle) within the least and the
+    greatest."""
+    values = np.asarray(per_run, dtype=np.float64)
+    middle = float(np.exp(np.median(np.log(values))))
+    return Interval(middle, float(values.min()), float(values.max()), values.size)

@@ -1,0 +1,37 @@
+"""What only a whole study shows: points side by side, curves over its factors, what differs in meaning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from steelyard.report.charts.base import Chart
+from steelyard.report.model import ReportModel
+from steelyard.report.study.curves import curves
+from steelyard.report.study.ledger import ledger
+from steelyard.report.study.points import points, points_table
+from steelyard.report.study.remarks import remarks
+from steelyard.report.tables.base import Table
+
+__all__ = ["Overview", "overview"]
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What stands on a study's page instead of each trial's details.
+
+    Attributes:
+        tables: points, what differs in meaning, what was remarked on trials.
+        charts: curves over the factors.
+    """
+
+    tables: tuple[Table, ...]
+    charts: tuple[Chart, ...]
+
+
+def overview(model: ReportModel) -> Overview | None:
+    """The overview of a study of several points; None for one point, whose trials are shown themselves."""
+    found = points(model)
+    if not found:
+        return None
+    tables = (points_table(found), ledger(model), remarks(model))
+    return Overview(tuple(t for t in tables if t), tuple(curves(found)))

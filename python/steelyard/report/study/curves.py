@@ -1,0 +1,145 @@
+"""Curves over a study's factor; latency against achieved throughput when rates were offered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from steelyard.report.charts.base import HEIGHT, PALETTE, WIDTH, Chart, Rows
+from steelyard.report.model import Figure, TrialReport
+from steelyard.report.study.points import PointReport, factors
+from steelyard.report.words import plain
+
+GROUP = "study"
+TARGET = "target"
+THROUGHPUT = "operations per second"
+
+
+def _throughput(trial: TrialReport) -> float | None:
+    return trial.measured.phase.ok_per_s if trial.measured else None
+
+
+def _latency(operation: str, quantile: str) -> Figure:
+    """Reads a percentile of an operation's response time, in milliseconds."""
+
+    def read(trial: TrialReport) -> float | None:
+        if trial.measured is None:
+            return None
+        rows = [op for op in trial.measured.phase.operations if op.name == operation]
+        ns = getattr(rows[0].response, quantile) if rows else None
+        return None if ns is None else float(ns) / 1e6
+
+    return read
+
+
+def curves(found: Sequence[PointReport]) -> list[Chart]:
+    """The charts of a study: for each combination of the other factors throughput, and p99 by operation."""
+    factor = _swept(found)
+    if factor is None:
+        return []
+    charts = []
+    for number, (other, members) in enumerate(_panels(found, factor)):
+        charts += _panel(members, factor, other, number)
+    return charts
+
+
+def _swept(found: Sequence[PointReport]) -> str | None:
+    """The factor with the most numeric levels; the offered rate before all others."""
+    counts: dict[str, int] = {}
+    for name in factors(found):
+        counts[name] = len({_number(p.levels.get(name)) for p in found} - {None})
+    if counts.get(TARGET, 0) > 1:
+        return TARGET
+    best = max(counts, key=lambda name: counts[name], default=None)
+    return best if best is not None and counts[best] > 1 else None
+
+
+def _number(level: Any) -> float | None:
+    return float(level) if isinstance(level, (int, float)) and not isinstance(level, bool) else None
+
+
+def _panels(found: Sequence[PointReport], factor: str) -> list[tuple[str, list[PointReport]]]:
+    panels: dict[str, list[PointReport]] = {}
+    for point in found:
+        others = {name: plain(level) for name, level in point.levels.items() if name != factor}
+        panels.setdefault(", ".join(f"{name} {level}" for name, level in others.items()), []).append(point)
+    return list(panels.items())
+
+
+def _panel(members: Sequence[PointReport], factor: str, other: str, number: int) -> list[Chart]:
+    place = f" ({other})" if other else ""
+    operations = dict.fromkeys(
+        op.name for p in members for t in p.trials if t.measured for op in t.measured.phase.operations
+    )
+    charts = []
+    rows = _rows(members, lambda p: _number(p.levels.get(factor)), _throughput)
+    if chart := _chart(rows, f"{number}-throughput", f"Achieved throughput{place}", factor, THROUGHPUT):
+        charts.append(chart)
+    offered = factor == TARGET
+    for operation in operations:
+        figure = _latency(operation, "p99_ns")
+        rows = _rows(members, _achieved if offered else lambda p: _number(p.levels.get(factor)), figure)
+        x_title = f"achieved {THROUGHPUT}" if offered else factor
+        title = f"{operation} response time, p99{place}"
+        key = f"{number}-{operation.lower()}-p99"
+        if chart := _chart(rows, key, title, x_title, "p99, ms", log=True):
+            charts.append(chart)
+    return charts
+
+
+def _achieved(point: PointReport) -> float | None:
+    found = point.interval(_throughput)
+    return found.estimate if found else None
+
+
+def _rows(members: Sequence[PointReport], x: Any, figure: Figure) -> Rows:
+    rows: Rows = []
+    for point in members:
+        place, value = x(point), point.interval(figure)
+        if place is None or value is None:
+            continue
+        bounded = value.low > 0 and value.high < float("inf")
+        rows.append(
+            {
+                "series": point.series,
+                "x": place,
+                "y": value.estimate,
+                "low": value.low if bounded else value.estimate,
+                "high": value.high if bounded else value.estimate,
+                "trials": len(point.trials),
+                "point": ", ".join(f"{n} {plain(v)}" for n, v in point.levels.items()),
+            }
+        )
+    return rows
+
+
+def _chart(
+    rows: Rows, key: str, title: str, x_title: str, y_title: str, *, log: bool = False
+) -> Chart | None:
+    order = list(dict.fromkeys(row["series"] for row in rows))
+    if len(rows) < 2:
+        return None
+    color = alt.Color(
+        "series:N",
+        title=None,
+        sort=order,
+        scale=alt.Scale(domain=order, range=[PALETTE[n % len(PALETTE)] for n in range(len(order))]),
+    )
+    scale: Mapping[str, Any] = {"type": "log"} if log else {"zero": True}
+    base = alt.Chart(alt.NamedData("curves")).encode(
+        x=alt.X("x:Q", title=x_title, axis=alt.Axis(tickCount=8)), color=color
+    )
+    y = alt.Y("y:Q", title=y_title, scale=alt.Scale(**scale), axis=alt.Axis(format=",~r", tickCount=6))
+    line = base.mark_line(strokeWidth=1.8).encode(y=y, order="x:Q")
+    bars = base.mark_rule(strokeWidth=1.4, opacity=0.7).encode(y="low:Q", y2="high:Q")
+    told = {"series": "series", "point": "point", "trials": "trials"}
+    tips = [alt.Tooltip(f"{name}:N", title=words) for name, words in told.items()]
+    figures = {"x": x_title, "y": y_title, "low": "from", "high": "to"}
+    tips += [alt.Tooltip(f"{name}:Q", title=words, format=",.4~r") for name, words in figures.items()]
+    dots = base.mark_circle(size=55, opacity=1).encode(y=y, tooltip=tips)
+    layered = alt.layer(bars, line, dots).properties(width=WIDTH, height=HEIGHT)
+    spec = dict(layered.configure_legend(orient="top", columns=4, symbolType="stroke").to_dict())
+    note = "Each dot is a point of the study, its bar the 95 % interval over trials where there are enough."
+    return Chart(key, title, note, GROUP, spec | {"datasets": {"curves": rows}})

@@ -1,0 +1,155 @@
+"""Results as polars frames, for scripts: every row knows its trial, and every trial its point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from steelyard.results.histograms import mean
+from steelyard.results.read import Run, TrialResult, open_run
+
+CLOCKS = ("response", "service", "all")
+FIGURES = ("mean", "p50", "p95", "p99", "p999", "max")
+RUN = "run"
+
+
+class Results:
+    """A run's folder, or one trial's, as frames.
+
+    Args:
+        path: the folder.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self._run: Run = open_run(Path(path))
+        self.path = self._run.path
+
+    @cached_property
+    def info(self) -> Mapping[str, Any]:
+        """run.json (docs/format.md); empty when only a trial's folder was opened."""
+        return self._run.run
+
+    @property
+    def factors(self) -> list[str]:
+        """The study's factors, each a column of `trials()`."""
+        return list(self.info.get("factors") or ())
+
+    def trials(self, phase: str = RUN) -> pl.DataFrame:
+        """One row a trial, planned ones included: its point, how it ended, and the figures of one phase.
+
+        Columns: `trial`, `point`, `system`, `variant`, `repetition`, `seed`, `group`, `data`, `status`,
+        `tainted`, `reason`; one for each factor; `seconds`, `operations`, `ok`, `failed`, `ok_per_s`
+        (successes over the phase's time), `run_per_s` (operations over that and the time of starting engines
+        and connecting, as YCSB counts); then `OP_ok` and `OP_CLOCK_FIGURE_ns` such as
+        `read_service_p99_ns`, `total_response_mean_ns`. A factor whose levels are of several types is text.
+        """
+        found = {trial.number: trial for trial in self._run.trials}
+        rows = [self._row(said, found.get(int(said["trial"])), phase) for said in self._planned()]
+        return _frame(rows)
+
+    def intervals(self) -> pl.DataFrame:
+        """intervals.parquet of all trials, with the column `trial` before."""
+        return self._stacked([(t.number, t.intervals()) for t in self._run.trials])
+
+    def system(self) -> pl.DataFrame:
+        """system.parquet of all trials, with the column `trial` before."""
+        return self._stacked([(t.number, t.system()) for t in self._run.trials])
+
+    def trial(self, number: int) -> TrialResult:
+        """One trial's reader: manifest, histograms, events; KeyError if it has left no folder."""
+        return {trial.number: trial for trial in self._run.trials}[number]
+
+    def _planned(self) -> Iterator[dict[str, Any]]:
+        """What is known of each trial before its own folder is read."""
+        listed = self.info.get("trials") or [{"number": t.number} for t in self._run.trials]
+        known = (
+            "point",
+            "system",
+            "variant",
+            "repetition",
+            "seed",
+            "group",
+            "data",
+            "status",
+            "tainted",
+            "reason",
+        )
+        for row in listed:
+            levels = row.get("levels") or {}
+            said = {"trial": int(row["number"]), **{name: row.get(name) for name in known}}
+            yield {**said, **{factor: levels.get(factor) for factor in self.factors}}
+
+    def _row(self, said: dict[str, Any], trial: TrialResult | None, phase: str) -> dict[str, Any]:
+        if trial is None:
+            return said
+        said["status"] = trial.status
+        return {**said, **_figures(trial, phase)}
+
+    @staticmethod
+    def _stacked(frames: Sequence[tuple[int, pl.DataFrame]]) -> pl.DataFrame:
+        told = [frame.select(pl.lit(number).alias("trial"), pl.all()) for number, frame in frames]
+        return pl.concat(told, how="diagonal_relaxed") if told else pl.DataFrame()
+
+
+def _figures(trial: TrialResult, phase: str) -> dict[str, Any]:
+    summary = trial.summary(phase) or {}
+    if not summary:
+        return {}
+    seconds, ok = float(summary.get("seconds") or 0), int(summary.get("ok") or 0)
+    operations = int(summary.get("operations") or 0)
+    around = _around(trial, phase)
+    found: dict[str, Any] = {
+        "seconds": seconds,
+        "operations": operations,
+        "ok": ok,
+        "failed": sum((summary.get("failed") or {}).values()),
+        "ok_per_s": ok / seconds if seconds else None,
+        "run_per_s": operations / (seconds + around) if seconds else None,
+    }
+    for op, facts in (summary.get("ops") or {}).items():
+        found[f"{_column(op)}_ok"] = facts.get("ok")
+        for clock in CLOCKS:
+            for figure in FIGURES:
+                value = (facts.get(clock) or {}).get(f"{figure}_ns")
+                found[f"{_column(op)}_{clock}_{figure}_ns"] = None if value is None else float(value)
+    return found | _totals(trial, phase)
+
+
+def _around(trial: TrialResult, phase: str) -> float:
+    """Seconds of connecting: starting the engines and opening the database, which YCSB's run time holds."""
+    return float((trial.manifest.get("timing") or {}).get("engines") or 0) if phase == RUN else 0.0
+
+
+def _totals(trial: TrialResult, phase: str) -> dict[str, Any]:
+    """Over all operations, which only the histograms tell."""
+    found: dict[str, Any] = {}
+    histograms = trial.histograms(phase)
+    for clock in CLOCKS:
+        histogram = histograms.get(f"TOTAL.{clock}")
+        if histogram is not None and histogram.get_total_count():
+            found[f"total_{clock}_mean_ns"] = mean(histogram)
+            for name, percent in (("p50", 50), ("p95", 95), ("p99", 99), ("p999", 99.9)):
+                found[f"total_{clock}_{name}_ns"] = float(histogram.get_value_at_percentile(percent))
+            found[f"total_{clock}_max_ns"] = float(histogram.get_max_value())
+    return found
+
+
+def _column(op: str) -> str:
+    return op.lower().replace("-", "_")
+
+
+def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
+    """Rows as a frame; a column of several types becomes text."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return pl.DataFrame({name: _series([row.get(name) for row in rows]) for name in names})
+
+
+def _series(values: list[Any]) -> pl.Series:
+    kinds = {type(value) for value in values if value is not None}
+    if len(kinds) > 1 and kinds != {int, float}:
+        return pl.Series([None if value is None else str(value) for value in values])
+    return pl.Series(values, strict=False)

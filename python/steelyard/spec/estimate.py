@@ -1,0 +1,128 @@
+"""How long a study may take and how much disk it needs, before anything is measured: by stated assumptions.
+
+Once trials have run, what they took replaces these guesses (see `pace`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from steelyard.spec.study import Point, Study, Trial
+from steelyard.spec.trials import KEY_BYTES, data_bytes, mean_field_length
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """What is taken for granted of one kind of system.
+
+    Attributes:
+        start_s: until one node serves; `node_s` for each further one.
+        operation_ms: mean response in an idle closed loop.
+        peak_per_s: most operations of 1 KB a second of the whole system, loads included.
+        around_s: engine start, settling, collecting, taking down.
+    """
+
+    start_s: float
+    node_s: float
+    operation_ms: float
+    peak_per_s: float
+    around_s: float
+
+
+ASSUMED: dict[str, Assumed] = {
+    "null": Assumed(0.0, 0.0, 0.001, 1_000_000, 0.5),
+    "embedded": Assumed(0.1, 0.0, 0.02, 60_000, 0.5),
+    "cassandra": Assumed(25.0, 10.0, 1.0, 8_000, 6.0),
+    "hosts": Assumed(0.0, 0.0, 1.0, 8_000, 6.0),
+    "hbase": Assumed(30.0, 5.0, 1.0, 8_000, 6.0),
+    "hbase-hosts": Assumed(0.0, 0.0, 1.0, 8_000, 6.0),
+}
+SPARE = 3.0
+"""Disk over data: commit log, memtables being flushed, SSTables before and after a compaction."""
+RESULT_BYTES = 2_000_000
+"""A trial's own folder, servers' logs included."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Seconds and bytes a study may take."""
+
+    seconds: float
+    disk_bytes: float
+    results_bytes: float
+
+
+def assumed(point: Point) -> Assumed:
+    """What is assumed of a point's system."""
+    return ASSUMED.get(point.system.kind, ASSUMED["hosts"])
+
+
+def assumptions(study: Study) -> list[str]:
+    """The assumptions behind the estimate, a line for each kind of system."""
+    kinds = dict.fromkeys(point.system.kind for point in study.cells)
+    lines = []
+    for kind in kinds:
+        a = ASSUMED.get(kind, ASSUMED["hosts"])
+        lines.append(
+            f"{kind}: serves after {a.start_s:g} s and {a.node_s:g} s for each further node, answers in "
+            f"{a.operation_ms:g} ms when idle, at most {a.peak_per_s:,.0f} operations/s of 1 KB; "
+            f"{a.around_s:g} s around each trial"
+        )
+    return [*lines, f"disk: {SPARE:g} times the data with replicas"]
+
+
+def trial_seconds(trial: Trial, *, starts: bool = True, loads: bool = True) -> float:
+    """About how long one trial takes.
+
+    Args:
+        trial: the trial.
+        starts: its cluster is brought up for it.
+        loads: the data are loaded for it.
+    """
+    a = assumed(trial)
+    seconds = a.around_s + trial.load.warmup_s + run_seconds(trial)
+    if starts:
+        nodes = int(getattr(trial.system, "size", 1))
+        seconds += a.start_s + a.node_s * (nodes - 1)
+    if loads:
+        seconds += trial.workload.records / _rate(trial, trial.load.load_clients)
+    return seconds
+
+
+def run_seconds(trial: Trial) -> float:
+    """The measured phase: the limit that is reached first."""
+    load = trial.load
+    rate = load.target or _rate(trial, load.cap)
+    limits = [load.operations / rate if load.operations else None, load.duration_s]
+    return min(limit for limit in limits if limit is not None)
+
+
+def _rate(trial: Trial, clients: int) -> float:
+    """Operations per second of a closed loop; larger records are slower in proportion."""
+    a = assumed(trial)
+    record = KEY_BYTES + trial.workload.fields.count * mean_field_length(trial.workload)
+    return min(clients * 1000 / a.operation_ms, a.peak_per_s * min(1.0, 1024 / record))
+
+
+def each(planned: Sequence[Trial]) -> dict[int, float]:
+    """Trial -> seconds, with clusters and loads that are shared counted where they first occur."""
+    groups: set[int] = set()
+    loads: set[int] = set()
+    found = {}
+    for trial in planned:
+        found[trial.number] = trial_seconds(
+            trial, starts=trial.group not in groups, loads=trial.data not in loads
+        )
+        groups.add(trial.group)
+        loads.add(trial.data)
+    return found
+
+
+def estimate(planned: Sequence[Trial]) -> Estimate:
+    """The whole study; disk is that of its largest data set, since they come one after the other."""
+    return Estimate(
+        seconds=sum(each(planned).values()),
+        disk_bytes=max(data_bytes(trial) for trial in planned) * SPARE,
+        results_bytes=len(planned) * RESULT_BYTES,
+    )

@@ -1,0 +1,44 @@
+"""What every cluster of real servers on this host is described by."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import PositiveFloat, PositiveInt
+
+from steelyard.spec.base import Model
+
+
+class NodeLimits(Model):
+    """What one node may use, enforced by its control group."""
+
+    cpu: PositiveFloat | None = None
+    """Cores; None = no limit."""
+    memory_mib: PositiveInt | None = None
+    """Memory of all its processes together."""
+    disk_read_mib_per_s: PositiveFloat | None = None
+    disk_write_mib_per_s: PositiveFloat | None = None
+    disk_read_iops: PositiveInt | None = None
+    disk_write_iops: PositiveInt | None = None
+
+
+class LocalSystem(Model):
+    """What all clusters of real servers on this host have."""
+
+    nodes: PositiveInt = 1
+    profile: Literal["default", "quick"] = "default"
+    """`default` keeps upstream's settings except sizes; `quick` starts fast, for tests and short looks."""
+    java: str | None = None
+    """A Java home, a java binary, or 11 | 17 | 21; None = what the version needs, found on this host."""
+    limits: NodeLimits = NodeLimits()
+    network: Literal["loopback", "namespaces"] = "loopback"
+    """`namespaces` gives each node an own network namespace, so that its traffic can be counted and cut."""
+    jvm_options: tuple[str, ...] = ()
+    """Extra JVM options of every server."""
+    watch: bool = True
+    """Sample what the servers tell of themselves; Cassandra needs an agent for it, loaded into every node."""
+
+    @property
+    def size(self) -> int:
+        """Nodes of the cluster, those of masters included."""
+        return self.nodes

@@ -1,0 +1,78 @@
+"""What a study may not ask for: resets that a system cannot do, cache states that contradict the load."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from steelyard.errors import InputError
+from steelyard.spec.study import Point, Study
+
+
+def given(point: Point) -> bool:
+    """Whether the system was there before us, so that no new one can be made of it."""
+    system = point.system
+    return system.kind in ("hosts", "hbase-hosts") or getattr(system, "path", None) is not None
+
+
+def empties(point: Point) -> bool:
+    """Whether the point's own settings empty its table first."""
+    return bool(
+        getattr(point.system, "fresh", False)
+        or getattr(getattr(point.system, "access", None), "fresh", False)
+    )
+
+
+def check_layout(study: Study) -> None:
+    """Refuse what cannot be done, naming the first point at fault.
+
+    Raises:
+        InputError: with the way out.
+    """
+    several = len(study.cells) * study.repetitions > 1
+    for rule in RULES:
+        for point in study.cells:
+            if fault := rule(study, point, several):
+                where = f" ({point.label})" if point.label else ""
+                raise InputError(f"{fault[0]}{where}", hint=fault[1])
+
+
+Fault = tuple[str, str] | None
+
+
+def _fresh_but_given(study: Study, point: Point, several: bool) -> Fault:
+    if several and study.reset == "fresh" and given(point) and not empties(point):
+        return (
+            "reset = 'fresh' makes a new cluster for every trial, but this one is given",
+            "reset = 'truncate' drops the table before each load; 'none' keeps the data",
+        )
+    return None
+
+
+def _kept_but_changed(study: Study, point: Point, _several: bool) -> Fault:
+    mix = point.workload.mix
+    if study.reset == "none" and (mix.insert or mix.delete):
+        return (
+            f"reset = 'none' keeps the data, but workload '{point.workload.name}' inserts or deletes: the "
+            "next trial would find other records than it expects",
+            "use reset = 'truncate' or 'fresh'",
+        )
+    return None
+
+
+def _warm_without_warmup(study: Study, point: Point, _several: bool) -> Fault:
+    if study.cache == "warm" and not point.load.warmup_s:
+        return "cache = 'warm' needs a warm-up", "say how long: load.warmup_s"
+    return None
+
+
+def _cold_but_warmed(study: Study, point: Point, _several: bool) -> Fault:
+    if study.cache == "cold" and point.load.warmup_s:
+        return "cache = 'cold' and load.warmup_s contradict each other", "leave one of them out"
+    if study.cache == "cold" and point.system.kind in ("hosts", "hbase-hosts"):
+        return "cache = 'cold': the caches of given hosts are not ours to drop", "leave cache out"
+    return None
+
+
+RULES: tuple[Callable[[Study, Point, bool], Fault], ...] = (
+    _fresh_but_given, _kept_but_changed, _warm_without_warmup, _cold_but_warmed,
+)  # fmt: skip

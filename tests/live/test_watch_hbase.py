@@ -1,0 +1,94 @@
+"""Watching real HBase: every server tells, figures move with the work, and one that freezes is a gap."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from steelyard.spec.system import HBaseSystem
+from steelyard.testbed.base import WatchTarget
+from steelyard.testbed.hbase import HBaseTestbed, serving
+from steelyard.testbed.process import own_identity
+from steelyard.testbed.watch import Sampler
+from steelyard.testbed.watch.beans import ROLES
+
+READS = 200
+
+
+@pytest.fixture(scope="module")
+def watched(state_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HBaseTestbed]:  # noqa: ARG001
+    """Two nodes and a master on a node of its own; a test that freezes one lets it go again."""
+    root = tmp_path_factory.mktemp("watched")
+    testbed = HBaseTestbed(
+        HBaseSystem(nodes=2, masters=1, profile="quick"), name="hwatched", root=root, owner=own_identity()
+    )
+    testbed.up(print)
+    yield testbed
+    testbed.down(print)
+
+
+def expected(target: WatchTarget) -> set[str]:
+    """The names of all figures of a node's servers."""
+    roles = {role for role, _, _ in target.jmx}
+    return {figure.metric for role in roles for bean in ROLES[role].beans for figure in bean.figures}
+
+
+def reads(sampler: Sampler, testbed: HBaseTestbed) -> float:
+    """Calls for one row that all region servers have counted."""
+    told = [sampler.latest(target.name, "server_client_reads_total") for target in testbed.targets()]
+    return sum(count for count in told if count is not None)
+
+
+def test_every_server_tells_and_reads_are_counted_within_seconds(watched: HBaseTestbed) -> None:
+    sampler = Sampler(watched.targets(), dict, os.getpid())
+    master = serving.active_master([node.spec for node in watched.nodes])
+    assert master is not None
+    sampler.start()
+    time.sleep(6)
+    before = reads(sampler, watched)
+    for _ in range(READS):
+        serving.read_meta(master)
+    time.sleep(2.5)
+    counted = reads(sampler, watched) - before
+    sampler.stop()
+    assert counted >= READS
+    frame = sampler.frame()
+    for target in watched.targets():
+        there = set(frame.filter(source=target.name)["metric"])
+        assert not expected(target) - there, target.name
+        assert {"server_heap_used_bytes", "server_gc_seconds_total", "cpu_seconds_total"} <= there
+    (head,) = (target.name for target in watched.targets() if "master" in {role for role, _, _ in target.jmx})
+    assert sampler.latest(head, "server_region_servers_live") == 2
+    assert sampler.latest(head, "server_hdfs_live_data_nodes") == 2
+    assert sampler.latest(head, "server_regions_in_transition") == 0
+    assert sampler.cost()["cpu_seconds"] / sampler.cost()["seconds"] < 0.03
+
+
+def test_a_frozen_node_is_a_gap_and_stops_nobody(watched: HBaseTestbed) -> None:
+    frozen, other = watched.targets()[:2]
+    sampler = Sampler(watched.targets(), dict, os.getpid())
+    sampler.start()
+    time.sleep(3)
+    pids = list(frozen.pids())
+    try:
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        time.sleep(4)  # shorter than the session in ZooKeeper: the master takes it for alive
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+    time.sleep(3)
+    sampler.stop()
+    frame = sampler.frame().filter(metric="server_heap_used_bytes")
+    told = frame.filter(source=frozen.name)["t_ns"]
+    assert (told.diff().max() or 0) > 3.5e9
+    others = frame.filter(source=other.name)["t_ns"]
+    assert others.len() >= 4
+    assert (others.diff().max() or 0) < 3.5e9  # a heap is asked for every other second
+    assert sampler.frame().filter(source=frozen.name, metric="cpu_seconds_total").height >= 9
+    assert f"{frozen.name}.server_* (regionserver)" in sampler.missing

@@ -1,0 +1,91 @@
+"""`run` and `studies` on the command line: forms, resuming, what is listed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from steelyard.cli import app
+
+
+def fault(*words: str) -> str:
+    result = CliRunner().invoke(app, list(words))
+    assert result.exit_code == 2, (result.exit_code, result.output)
+    assert "Traceback" not in result.stderr
+    return result.stderr
+
+
+STUDY = """
+question = "Which?"
+repetitions = 2
+workload = "a"
+[systems.one]
+kind = "null"
+[systems.two]
+kind = "null"
+[load]
+duration_s = 0.01
+[small]
+repetitions = 1
+"""
+
+
+def written(folder: Path) -> str:
+    path = folder / "s.toml"
+    path.write_text(STUDY)
+    return str(path)
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_a_study_by_its_points(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    result = CliRunner().invoke(app, ["run", written(tmp_path), "--small", "--no-report", "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    assert "trial 2 of 2: " in result.stderr
+    assert result.stdout.count("1 of 1") == 2
+    assert json.loads((out / "run.json").read_text())["design"]["name"] == "s-small"
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_a_finished_study_has_nothing_left_to_do(tmp_path: Path) -> None:
+    path, out = written(tmp_path), tmp_path / "run"
+    words = ["run", path, "--no-report", "--out", str(out)]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    before = {p: p.stat().st_mtime_ns for p in out.glob("trials/*/manifest.json")}
+    assert len(before) == 4
+    for again in (words, ["run", "--resume", str(out), "--no-report"]):
+        result = CliRunner().invoke(app, again)
+        assert result.exit_code == 0, result.output
+        assert "4 of 4 trials are done" in result.stderr
+    assert {p: p.stat().st_mtime_ns for p in out.glob("trials/*/manifest.json")} == before
+    assert "is a run of another plan" in fault("run", path, "--set", "seed=3", "--out", str(out))
+
+
+def test_what_does_not_go_with_resume(tmp_path: Path) -> None:
+    assert "--resume goes on with the study as it was" in fault("run", written(tmp_path), "--resume", "r")
+    assert "cannot be read" in fault("run", "--resume", str(tmp_path / "nowhere"))
+    assert "Missing argument 'STUDY'" in fault("run")
+
+
+def test_a_dry_run_of_a_sweep_says_what_it_assumes(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["run", written(tmp_path), "--dry-run"])
+    assert "4 trials; nothing was started of 2 points, order random, reset fresh" in result.stdout
+    assert "assumed: null: serves after 0 s" in result.stdout
+
+
+def test_studies_are_listed_and_shown() -> None:
+    listed = CliRunner().invoke(app, ["studies", "list"])
+    assert "noise-floor" in listed.stdout
+    shown = CliRunner().invoke(app, ["studies", "show", "noise-floor"])
+    assert shown.exit_code == 0, shown.output
+    assert ["workload.records", "100000", "20000"] in [
+        line.split()[1::2] for line in shown.stdout.splitlines()
+    ]
+    assert "did you mean 'noise-floor'" in fault("studies", "show", "noise-flor")
+
+
+def test_the_schema_is_json() -> None:
+    assert json.loads(CliRunner().invoke(app, ["studies", "schema"]).stdout)["title"] == "Steelyard study"

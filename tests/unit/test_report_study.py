@@ -1,0 +1,123 @@
+"""A study's page: points with their spread, curves over the factor, the ledger of what differs in meaning."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_report_formats import maker
+
+from steelyard.report.html import render_html
+from steelyard.report.markdown import render_markdown
+from steelyard.report.model import ReportModel, build
+from steelyard.report.study import overview
+from steelyard.report.study.points import points
+from steelyard.report.text import render_text
+
+HBASE: dict[str, Any] = {
+    "kind": "hbase",
+    "version": "2.6.4",
+    "roles": "dedicated",
+    "replication": {"hdfs": 3},
+    "durability": "acknowledged when the log is in the memory of 3 DataNodes (hflush)",
+    "nodes": [{"name": "master1", "roles": ["master"]}, {"name": "node1", "roles": ["regionserver"]}],
+}
+READY: dict[str, dict[str, Any]] = {
+    "cassandra": {
+        "system": "cassandra", "clocks": "socket", "read_consistency": "ONE", "write_consistency": "ONE",
+        "replication_in_effect": {"class": "SimpleStrategy", "replication_factor": "3"},
+        "scan_order": "token",
+        "table": {"compression": {"enabled": "false"}, "caching": {"keys": "ALL"}},
+    },
+    "hbase": {
+        "system": "hbase", "clocks": "socket", "scan_order": "key", "reads_fill_block_cache": True,
+        "buffering": None, "table": {"regions": 9, "compression": "NONE"},
+    },
+}  # fmt: skip
+
+
+def _sample(repetitions: int) -> Any:
+    return maker.Sample(repetitions=repetitions, seconds=6, load_seconds=2, pause_second=None)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> ReportModel:
+    """Two systems at two rates, two trials each; the last one disturbed."""
+    folder = maker.make(tmp_path_factory.mktemp("results"), _sample(8))
+    run = json.loads((folder / "run.json").read_text())
+    run["trials"][7]["tainted"] = "crowded: a build ran beside it"
+    (folder / "run.json").write_text(json.dumps(run))
+    for number in range(1, 9):
+        point = (number - 1) // 2 + 1
+        system = "cassandra" if point < 3 else "hbase"
+        path = folder / "trials" / f"{number:03}" / "manifest.json"
+        manifest = json.loads(path.read_text())
+        manifest["trial"] |= {
+            "point": point, "system_name": system, "variant": "as-shipped",
+            "levels": {"target": 500 * (2 - point % 2), "workload": "a"}, "group": number, "data": number,
+        }  # fmt: skip
+        manifest["engine"]["ready"] = READY[system]
+        if system == "hbase":
+            manifest["system"] = HBASE
+        path.write_text(json.dumps(manifest))
+    return build(folder)
+
+
+def test_trials_of_equal_settings_are_one_point_without_those_disturbed(
+    model: ReportModel,
+) -> None:
+    found = points(model)
+    assert [(p.system, p.levels["target"], len(p.trials)) for p in found] == [
+        ("cassandra", 500, 2), ("cassandra", 1000, 2), ("hbase", 500, 2), ("hbase", 1000, 1),
+    ]  # fmt: skip
+    study = overview(model)
+    assert study is not None
+    [table, meaning, remarks] = study.tables
+    assert table.rows[3][:5] == ("hbase", "as-shipped", "1000", "a", "1 of 2")
+    assert "±" in table.rows[0][5]
+    assert "±" not in table.rows[3][5]
+    assert ("fault", "1 of 8", "8", "crowded: a build ran beside it") in remarks.rows
+    assert meaning.columns == ("", "cassandra as-shipped", "hbase as-shipped")
+
+
+def test_the_ledger_says_what_the_same_word_means(model: ReportModel) -> None:
+    study = overview(model)
+    assert study is not None
+    lines = {row[0]: row[1:] for row in study.tables[1].rows}
+    assert "may lack an acknowledged write" in lines["A read asks"][0]
+    assert "holds every acknowledged write" in lines["A read asks"][1]
+    assert lines["Scan order"][0].startswith("by token")
+    assert lines["Compression"] == ("none", "NONE")
+    assert lines["Written before the answer"][0].startswith("ONE: 1 of 3 replicas")
+    assert "all 3 DataNodes" in lines["Written before the answer"][1]
+
+
+def test_latency_is_drawn_against_achieved_throughput(model: ReportModel) -> None:
+    study = overview(model)
+    assert study is not None
+    titles = [chart.title for chart in study.charts]
+    assert titles == [
+        "Achieved throughput (workload a)",
+        "READ response time, p99 (workload a)",
+        "UPDATE response time, p99 (workload a)",
+    ]
+    rows = study.charts[1].spec["datasets"]["curves"]
+    assert {row["series"] for row in rows} == {"cassandra as-shipped", "hbase as-shipped"}
+    assert all(row["low"] <= row["y"] <= row["high"] for row in rows)
+
+
+def test_every_format_shows_the_study_and_not_each_trials_details(model: ReportModel, tmp_path: Path) -> None:
+    html = render_html(model, tmp_path / "charts")
+    assert "What differs in meaning" in html
+    assert 'id="curve-0"' in html
+    assert 'class="card"' not in html
+    assert len(list((tmp_path / "charts").glob("*.svg"))) == 3
+    for text in (render_text(model), render_markdown(model, None)):
+        assert "What differs in meaning" in text
+        assert "Remarks on trials" in text
+
+
+def test_one_point_is_shown_by_its_trials(tmp_path: Path) -> None:
+    assert overview(build(maker.make(tmp_path, _sample(2)))) is None

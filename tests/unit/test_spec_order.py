@@ -1,0 +1,118 @@
+"""The order of trials: seeds, repetitions and groups are fixed by the study alone."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from steelyard.spec.estimate import each, estimate, run_seconds
+from steelyard.spec.read import read_study
+from steelyard.spec.study import Study, Trial
+from steelyard.spec.trials import STRIDE, plan_hash, trials
+
+TEXT = """
+repetitions = 3
+workload = "a"
+[systems.one]
+kind = "cassandra"
+[systems.two]
+kind = "cassandra"
+nodes = 2
+[load]
+operations = 1000
+[factors]
+clients = [1, 2, 4]
+consistency = ["ONE", "ALL"]
+"""
+
+
+def read(folder: Path, *overrides: str) -> Study:
+    path = folder / "s.toml"
+    path.write_text(TEXT)
+    return read_study(path, overrides)
+
+
+def planned(folder: Path, *overrides: str) -> list[Trial]:
+    return trials(read(folder, *overrides))
+
+
+def blocks(found: list[Trial]) -> list[list[int]]:
+    """The points of each run of equal repetitions."""
+    return [[t.point for t in block] for _, block in groupby(found, key=lambda t: t.repetition)]
+
+
+def test_random_order_runs_every_point_once_in_each_repetition(tmp_path: Path) -> None:
+    found = planned(tmp_path)
+    orders = blocks(found)
+    assert [sorted(order) for order in orders] == [list(range(1, 13))] * 3
+    assert len({tuple(order) for order in orders}) == 3
+    assert [t.number for t in found] == list(range(1, 37))
+    assert found == planned(tmp_path)
+    assert [t.point for t in found] != [t.point for t in planned(tmp_path, "seed=1")]
+
+
+def test_other_orders(tmp_path: Path) -> None:
+    assert blocks(planned(tmp_path, "order=interleaved")) == [list(range(1, 13))] * 3
+    assert [t.point for t in planned(tmp_path, "order=listed")][:4] == [1, 1, 1, 2]
+
+
+def test_equal_repetitions_draw_alike_in_every_system(tmp_path: Path) -> None:
+    seeds: dict[int, set[int]] = {}
+    for trial in planned(tmp_path):
+        seeds.setdefault(trial.repetition, set()).add(trial.seed)
+    assert [len(found) for found in seeds.values()] == [1, 1, 1]
+    assert len(set.union(*seeds.values())) == 3
+
+
+def test_fresh_trials_share_nothing(tmp_path: Path) -> None:
+    found = planned(tmp_path)
+    assert [t.group for t in found] == [t.data for t in found] == [t.number for t in found]
+
+
+@pytest.mark.parametrize("order", ["random", "interleaved", "listed"])
+def test_trials_that_share_a_cluster_follow_each_other(tmp_path: Path, order: str) -> None:
+    found = planned(tmp_path, "reset=truncate", f"order={order}")
+    runs = [(group, list(part)) for group, part in groupby(found, key=lambda t: t.group)]
+    assert [group for group, _ in runs] == [1, 2]
+    for _, part in runs:
+        assert len({t.system_name for t in part}) == 1
+        assert len(part) == 18
+    assert len({t.data for t in found}) == 36
+
+
+def test_what_only_the_client_knows_needs_no_other_cluster(tmp_path: Path) -> None:
+    shared = planned(tmp_path, "reset=truncate", "factors.connections=[1, 2]")
+    apart = planned(tmp_path, "reset=truncate", "factors.rf=[1, 2]", "systems.one.nodes=2")
+    assert (len({t.group for t in shared}), len({t.group for t in apart})) == (2, 4)
+
+
+def test_trials_on_one_data_set_draw_different_operations_from_one_seed(tmp_path: Path) -> None:
+    found = planned(tmp_path, "reset=none", "factors.records=[10, 20]")
+    assert len({t.seed for t in found}) == 1
+    assert {t.first_operation for t in found} == {0, STRIDE, 2 * STRIDE}
+    assert len({t.group for t in found}) == len({t.data for t in found}) == 4
+    for part in {t.group for t in found}:
+        assert len({t.workload.records for t in found if t.group == part}) == 1
+
+
+def test_plans_are_told_apart(tmp_path: Path) -> None:
+    same = plan_hash(planned(tmp_path))
+    assert same == plan_hash(planned(tmp_path))
+    for change in ("seed=1", "repetitions=2", "order=listed", "load.timeout_ms=9000", "reset=truncate"):
+        assert plan_hash(planned(tmp_path, change)) != same
+
+
+def test_the_estimate_counts_what_is_shared_once(tmp_path: Path) -> None:
+    fresh, shared = (each(planned(tmp_path, f"reset={reset}")) for reset in ("fresh", "truncate"))
+    assert sum(shared.values()) < sum(fresh.values()) / 2
+    assert estimate(planned(tmp_path)).seconds == sum(fresh.values())
+
+
+def test_a_run_lasts_until_the_limit_that_comes_first(tmp_path: Path) -> None:
+    def seconds(*overrides: str) -> float:
+        return run_seconds(planned(tmp_path, *overrides)[0])
+
+    assert seconds("load.target=10") == 100
+    assert seconds("load.target=10", "load.duration_s=5") == 5

@@ -1,0 +1,253 @@
+"""Claims on synthetic trials whose truth is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from pydantic import ValidationError
+
+from steelyard.analysis.claims import Verdict, judge
+from steelyard.errors import InputError
+from steelyard.spec.claims import Claim
+
+METRIC = "read_service_mean_ns"
+
+
+def trials(
+    law: Any, points: list[dict[str, Any]], repetitions: int = 6, scatter: float = 0.03, seed: int = 1
+) -> pl.DataFrame:
+    """One row a trial: `law` gives each metric at a point; runs scatter by 3 %."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for point in points:
+        for repetition in range(1, repetitions + 1):
+            measured = {name: value * np.exp(rng.normal(0, scatter)) for name, value in law(**point).items()}
+            fixed = {"system": "x", "variant": None, "status": "done", "tainted": None, "steady": "steady"}
+            rows.append({**fixed, "repetition": repetition, **point, **measured})
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def claim(check: dict[str, Any], metric: str = METRIC, **more: Any) -> Claim:
+    return Claim.model_validate({"id": "C1", "statement": "s", "metric": metric, "check": check, **more})
+
+
+def one(
+    check: dict[str, Any], frame: pl.DataFrame, factors: list[str], small: bool = False, **more: Any
+) -> Verdict:
+    (found,) = judge([claim(check, **more)], frame, factors, small=small)
+    return found
+
+
+CLIENTS = [{"clients": n} for n in (1, 2, 4, 8, 16, 32)]
+
+
+def rising(clients: int) -> dict[str, float]:
+    return {METRIC: 1e6 * (1 + 0.5 * clients), "ok_per_s": 1000.0 * clients / (1 + 0.05 * (clients - 1))}
+
+
+@pytest.mark.parametrize(("direction", "answer"), [("up", "confirmed"), ("down", "refuted")])
+def test_a_trend_has_a_direction(direction: str, answer: str) -> None:
+    found = one(
+        {"kind": "trend", "factor": "clients", "direction": direction}, trials(rising, CLIENTS), ["clients"]
+    )
+    assert found.direction == answer
+    assert found.size == "not claimed"
+    assert len(found.evidence) == len(CLIENTS)
+    assert "clients 32" in found.evidence[-1].what
+
+
+def test_a_flat_line_decides_no_trend() -> None:
+    flat = trials(lambda clients: {METRIC: 1e6 + 0 * clients}, CLIENTS, seed=3)
+    check = {"kind": "trend", "factor": "clients", "direction": "up"}
+    assert one(check, flat, ["clients"]).direction == "inconclusive"
+
+
+def test_a_trend_over_words_goes_by_their_order() -> None:
+    level = {"ONE": 1.0, "QUORUM": 1.3, "ALL": 1.6}
+    frame = trials(lambda consistency: {METRIC: level[consistency]}, [{"consistency": c} for c in level])
+    check = {"kind": "trend", "factor": "consistency", "levels": ["ONE", "QUORUM", "ALL"], "direction": "up"}
+    found = one({**check, "paper": 1.6}, frame, ["consistency"])
+    assert (found.direction, found.size) == ("confirmed", "confirmed")
+    missing = frame.filter(pl.col("consistency") != "ALL")
+    assert "not measured: ALL" in one(check, missing, ["consistency"]).reasons
+
+
+@pytest.mark.parametrize(
+    ("paper", "size"), [(0.4, "confirmed"), (0.5, "confirmed"), (0.2, "refuted"), (0.598, "inconclusive")]
+)
+def test_a_ratio_is_judged_for_direction_and_size_apart(paper: float, size: str) -> None:
+    points = [{"system": s, "clients": n} for s in ("cassandra", "hbase") for n in (1, 4, 16)]
+    factor = {"cassandra": 0.4, "hbase": 1.0}
+    frame = trials(lambda system, clients: {METRIC: factor[system] * clients}, points, scatter=0.05)
+    check = {"kind": "ratio", "numerator": {"where": {"system": "cassandra"}},
+             "denominator": {"where": {"system": "hbase"}}, "paper": paper}  # fmt: skip
+    found = one(check, frame, ["clients"])
+    assert found.direction == "confirmed"
+    assert found.estimate is not None
+    assert found.estimate.estimate == pytest.approx(0.4, rel=0.05)
+    assert "3 matched cells" in found.words
+    assert found.size == size
+    assert one(check, frame, ["clients"], small=True).size == "not claimed"
+
+
+def ladder(system: str, target: int) -> dict[str, float]:
+    top = 900.0 if system == "hbase" else 2500.0
+    reached = min(float(target), top)
+    return {METRIC: 0.5 if system == "cassandra" else 1.0 if reached == target else 50.0, "ok_per_s": reached}
+
+
+SIDES = {"numerator": {"where": {"system": "cassandra"}}, "denominator": {"where": {"system": "hbase"}}}
+LADDER = [{"system": s, "target": t} for s in ("cassandra", "hbase") for t in (400, 800, 1600, 3200)]
+
+
+def test_latencies_are_compared_where_both_reach_the_target() -> None:
+    found = one({"kind": "ratio", **SIDES, "direction": "below", "cells": "reached"},
+                trials(ladder, LADDER, scatter=0.01), ["target"])  # fmt: skip
+    assert found.estimate is not None
+    assert found.estimate.estimate == pytest.approx(0.5, rel=0.03)
+    assert "2 matched cells" in found.words
+
+
+def test_throughputs_are_compared_at_their_plateaus() -> None:
+    check = {"kind": "ratio", **SIDES, "paper": 2.8, "cells": "plateau"}
+    found = one(check, trials(ladder, LADDER, scatter=0.01), ["target"], metric="ok_per_s")
+    assert found.estimate is not None
+    assert found.estimate.estimate == pytest.approx(2500 / 900, rel=0.03)
+    assert (found.direction, found.size) == ("confirmed", "confirmed")
+
+
+def workloads(workload: str) -> dict[str, float]:
+    return {"ok_per_s": {"f": 214.0, "e": 267.0, "a": 290.0, "b": 292.0}[workload]}
+
+
+@pytest.mark.parametrize(
+    ("groups", "answer"),
+    [
+        ([["f"], ["e"], ["a", "b"]], "confirmed"),
+        ([["a"], ["f"]], "refuted"),
+        ([["a"], ["b"]], "inconclusive"),
+    ],
+)
+def test_an_order_holds_pair_by_pair(groups: list[list[str]], answer: str) -> None:
+    frame = trials(workloads, [{"workload": w} for w in "abef"])
+    check = {"kind": "order", "factor": "workload", "groups": groups}
+    assert one(check, frame, ["workload"], metric="ok_per_s").direction == answer
+
+
+def test_equality_is_inside_the_margin_not_merely_unproven() -> None:
+    sides = {"numerator": {"where": {"workload": "a"}}, "denominator": {"where": {"workload": "b"}}}
+    points = [{"workload": w} for w in "abef"]
+    check = {"kind": "equality", **sides, "margin": 0.1}
+    assert one(check, trials(workloads, points), ["workload"], metric="ok_per_s").direction == "confirmed"
+    noisy = trials(workloads, points, scatter=0.3)
+    assert one(check, noisy, ["workload"], metric="ok_per_s").direction == "inconclusive"
+    apart = {**check, "denominator": {"where": {"workload": "f"}}}
+    assert one(apart, trials(workloads, points), ["workload"], metric="ok_per_s").direction == "refuted"
+
+
+def test_two_metrics_of_the_same_cells_are_a_ratio_too() -> None:
+    frame = trials(lambda clients: {METRIC: 3.0 * clients, "update_service_mean_ns": 1.0 * clients}, CLIENTS)
+    check = {
+        "kind": "ratio",
+        "numerator": {},
+        "denominator": {"metric": "update_service_mean_ns"},
+        "direction": "above",
+    }
+    found = one(check, frame, ["clients"])
+    assert found.direction == "confirmed"
+    assert found.estimate is not None
+    assert found.estimate.estimate == pytest.approx(3, rel=0.03)
+
+
+def test_a_threshold_is_a_knee_and_its_plateau() -> None:
+    targets = [{"target": t} for t in (2000, 4000, 8000, 12000, 16000, 24000, 32000)]
+    flat = trials(lambda target: {"ok_per_s": min(float(target), 12000.0)}, targets, scatter=0.01)
+    check = {"kind": "threshold", "factor": "target", "paper": 12000}
+    found = one(check, flat, ["target"], metric="ok_per_s")
+    assert (found.direction, found.size) == ("confirmed", "confirmed")
+    never = trials(lambda target: {"ok_per_s": float(target)}, targets, scatter=0.01)
+    assert one(check, never, ["target"], metric="ok_per_s").direction == "refuted"
+
+
+def test_a_peak_rises_and_falls() -> None:
+    level = {1: 100.0, 8: 300.0, 64: 500.0, 512: 350.0, 4096: 200.0}
+    frame = trials(lambda clients: {"ok_per_s": level[clients]}, [{"clients": c} for c in level])
+    found = one({"kind": "peak", "factor": "clients", "paper": 64}, frame, ["clients"], metric="ok_per_s")
+    assert (found.direction, found.size) == ("confirmed", "confirmed")
+    monotone = trials(rising, CLIENTS)
+    check = {"kind": "peak", "factor": "clients"}
+    assert one(check, monotone, ["clients"], metric="ok_per_s").direction == "refuted"
+
+
+def test_a_shape_is_what_wins() -> None:
+    frame = trials(rising, [{"clients": 2**n} for n in range(8)])
+    found = one({"kind": "shape", "factor": "clients", "shape": "linear"}, frame, ["clients"])
+    assert found.direction == "confirmed", found.words
+    other = one({"kind": "shape", "factor": "clients", "shape": "logarithmic"}, frame, ["clients"])
+    assert other.direction == "refuted"
+
+
+TREND = {"kind": "trend", "factor": "clients", "direction": "up", "paper": 10.0}
+
+
+def test_what_speaks_against_judging_makes_it_inconclusive() -> None:
+    few = one(TREND, trials(rising, CLIENTS, repetitions=5), ["clients"])
+    assert (few.direction, few.size) == ("inconclusive", "inconclusive")
+    assert few.reasons[0] == "system x, clients 1: 5 of 6 repetitions needed have read_service_mean_ns"
+    assert "slope" in few.words, "the figures are shown all the same"
+    frame = trials(rising, CLIENTS)
+    first = pl.int_range(pl.len()) == 0
+    unsteady = frame.with_columns(
+        pl.when(first).then(pl.lit("no steady state")).otherwise("steady").alias("steady")
+    )
+    found = one(TREND, unsteady, ["clients"])
+    assert found.direction == "inconclusive"
+    assert found.reasons == ("system x, clients 1: 1 of 6 trials: no steady state",)
+    assert one(TREND, unsteady, ["clients"], unsteady="it measures start-up").direction == "confirmed"
+
+
+def test_a_disturbed_trial_counts_unless_it_was_run_again() -> None:
+    frame = trials(rising, CLIENTS)
+    first = pl.int_range(pl.len()) == 0
+    disturbed = frame.filter(first).with_columns(pl.lit("steal: 4 %").alias("tainted"))
+    both = pl.concat([frame, disturbed], how="diagonal_relaxed")
+    assert one(TREND, both, ["clients"]).direction == "confirmed"
+    instead = pl.concat([frame.filter(~first), disturbed], how="diagonal_relaxed")
+    found = one(TREND, instead, ["clients"])
+    assert found.direction == "inconclusive"
+    assert any("disturbed (steal: 4 %)" in reason for reason in found.reasons)
+
+
+def test_percentiles_of_few_runs_go_by_their_extremes() -> None:
+    points = [{"system": "a"}, {"system": "b"}]
+    frame = trials(lambda system: {"read_service_p99_ns": 1.0 if system == "a" else 2.0}, points)
+    sides = {"numerator": {"where": {"system": "b"}}, "denominator": {"where": {"system": "a"}}}
+    found = one({"kind": "ratio", **sides, "direction": "above"}, frame, [], metric="read_service_p99_ns")
+    assert found.direction == "confirmed"
+    values = {s: frame.filter(pl.col("system") == s)["read_service_p99_ns"] for s in "ab"}
+    assert found.estimate is not None
+    assert found.estimate.low == pytest.approx(values["b"].min() / values["a"].max())  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("check", "metric", "told"),
+    [(TREND, "read_service_maen_ns", r"did you mean 'read_service_mean_ns'\?"),
+     ({**TREND, "factor": "client"}, METRIC, r"did you mean 'clients'\?")],
+)  # fmt: skip
+def test_unknown_names_are_told_with_the_nearest(check: dict[str, Any], metric: str, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        one(check, trials(rising, CLIENTS), ["clients"], metric=metric)
+
+
+def test_nothing_measured_is_inconclusive() -> None:
+    found = one(TREND, trials(rising, CLIENTS[:1]), ["clients"])
+    assert (found.direction, found.size) == ("inconclusive", "inconclusive")
+    assert found.reasons == ("fewer than two levels of clients were measured",)
+
+
+def test_a_ratio_needs_a_direction_or_a_figure() -> None:
+    with pytest.raises(ValidationError, match="say the direction"):
+        claim({"kind": "ratio", "numerator": {}, "denominator": {}})

@@ -1,0 +1,274 @@
+"""A study's trials on the fake engine: tried again, set aside, gone on with, and clusters shared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from engine_fixtures import FakeEngine, Heard
+
+import steelyard
+from steelyard.errors import InfrastructureError, InputError, Interrupted
+from steelyard.interrupt import Interrupts
+from steelyard.results.disturbance import Disturbance
+from steelyard.results.store import RunFolder
+from steelyard.spec.read import read_study
+from steelyard.spec.study import Study
+from steelyard.spec.trials import trials
+from steelyard.study import Outcome, conduct
+from steelyard.testbed.base import Say, WatchTarget
+from steelyard.testbed.null import NullTestbed
+
+TEXT = """
+repetitions = 2
+workload = "c"
+[systems.one]
+kind = "null"
+[systems.two]
+kind = "null"
+[load]
+duration_s = 0.01
+[factors]
+clients = [1]
+"""
+PLANNED = ("number", "point", "repetition", "seed", "group", "data", "system", "variant", "levels")
+
+
+class Bed(NullTestbed):
+    """Notes what is done to every testbed; `up` of the n-th can be told to raise."""
+
+    calls: list[str]
+    faults: dict[int, Exception]
+
+    def up(self, _say: Say) -> None:
+        self.calls.append("up")
+        if error := self.faults.pop(self.calls.count("up"), None):
+            raise error
+
+    def down(self, _say: Say) -> None:
+        self.calls.append("down")
+
+    def driver(self) -> dict[str, Any]:
+        return {"kind": "null", "fresh": False}
+
+    def targets(self) -> Sequence[WatchTarget]:
+        return []
+
+
+@pytest.fixture
+def bed(monkeypatch: pytest.MonkeyPatch, fake_engine: FakeEngine) -> type[Bed]:
+    fake_engine.mode("")
+    Bed.calls, Bed.faults = [], {}
+    monkeypatch.setattr("steelyard.study.create", lambda *_, **__: Bed())
+    return Bed
+
+
+def study(folder: Path, *overrides: str) -> Study:
+    path = folder / "s.toml"
+    path.write_text(TEXT)
+    return read_study(path, overrides)
+
+
+def go(folder: Path, asked: Study, **words: Any) -> Outcome:
+    return conduct(asked, Heard(), 1, folder / "run", **words)
+
+
+def said(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "run" / "run.json").read_text())  # type: ignore[no-any-return]
+
+
+def statuses(folder: Path) -> list[str]:
+    return [row["status"] for row in said(folder)["trials"]]
+
+
+def attempts(folder: Path) -> dict[int, list[dict[str, Any]]]:
+    return {row["number"]: row["attempts"] for row in said(folder)["trials"] if row["attempts"]}
+
+
+def plans(folder: Path) -> list[dict[str, Any]]:
+    paths = sorted((folder / "run" / "trials").glob("*/manifest.json"))
+    return [json.loads(path.read_text())["plan"] for path in paths]
+
+
+def test_fresh_trials_have_a_cluster_each(tmp_path: Path, bed: type[Bed]) -> None:
+    outcome = go(tmp_path, study(tmp_path))
+    assert (outcome.errors, outcome.interrupted, outcome.planned) == ([], False, 4)
+    assert bed.calls == ["up", "down"] * 4
+    assert statuses(tmp_path) == ["done"] * 4
+    assert not attempts(tmp_path)
+
+
+@pytest.mark.parametrize(("reset", "loads", "fresh"), [("truncate", 4, True), ("none", 2, False)])
+def test_trials_of_a_group_share_a_cluster(
+    tmp_path: Path, bed: type[Bed], reset: str, loads: int, fresh: bool
+) -> None:
+    go(tmp_path, study(tmp_path, f"reset={reset}"))
+    assert bed.calls == ["up", "down"] * 2
+    assert statuses(tmp_path) == ["done"] * 4
+    manifests = [json.loads(p.read_text()) for p in (tmp_path / "run" / "trials").glob("*/manifest.json")]
+    assert sum("load" in [phase["name"] for phase in m["phases"]] for m in manifests) == loads
+    assert {plan["driver"]["fresh"] for plan in plans(tmp_path)} == {fresh}
+    assert not (tmp_path / "run" / "work").exists()
+
+
+def test_a_trial_that_failed_is_run_once_more(tmp_path: Path, bed: type[Bed]) -> None:
+    bed.faults = {3: InfrastructureError("no luck")}
+    outcome = go(tmp_path, study(tmp_path))
+    assert outcome.errors == []
+    assert statuses(tmp_path) == ["done"] * 4
+    assert attempts(tmp_path) == {
+        3: [{"folder": "attempts/003.1", "status": "failed", "reason": "no luck", "tainted": None}]
+    }
+    assert (tmp_path / "run" / "attempts" / "003.1" / "manifest.json").is_file()
+
+
+def test_one_that_fails_again_is_recorded_and_the_study_goes_on(tmp_path: Path, bed: type[Bed]) -> None:
+    bed.faults = {1: InfrastructureError("no luck"), 2: InfrastructureError("again")}
+    outcome = go(tmp_path, study(tmp_path))
+    assert [error.message for error in outcome.errors] == ["again"]
+    assert statuses(tmp_path) == ["failed"] + ["done"] * 3
+
+
+def test_a_cluster_that_failed_is_not_shared_any_more(tmp_path: Path, bed: type[Bed]) -> None:
+    asked = study(tmp_path, "reset=none")
+    bed.faults = {1: InfrastructureError("no luck")}
+    go(tmp_path, asked)
+    assert bed.calls == ["up", "down"] * 3
+    assert statuses(tmp_path) == ["done"] * 4
+
+
+def test_an_error_that_all_would_meet_ends_the_study(tmp_path: Path, bed: type[Bed]) -> None:
+    bed.faults = {2: InputError("no such setting")}
+    outcome = go(tmp_path, study(tmp_path))
+    assert [error.message for error in outcome.errors] == ["no such setting"]
+    assert statuses(tmp_path) == ["done", "failed"] + ["planned"] * 2
+
+
+def disturbed(*numbers: str, passing: bool = True) -> Callable[[Path], Disturbance | None]:
+    """A judge that finds these trials disturbed, each time it looks."""
+    return lambda folder: Disturbance("steal: 5 %", passing) if folder.name in numbers else None
+
+
+def test_a_disturbed_trial_is_run_once_more_and_both_are_kept(tmp_path: Path, bed: type[Bed]) -> None:
+    go(tmp_path, study(tmp_path), judge=disturbed("002"))
+    assert len(bed.calls) == 2 * 5
+    row = said(tmp_path)["trials"][1]
+    assert (row["status"], row["tainted"]) == ("done", "steal: 5 %")
+    assert [a["tainted"] for a in row["attempts"]] == ["steal: 5 %"]
+    frame = steelyard.open(tmp_path / "run").trials()
+    assert frame.filter(frame["tainted"].is_not_null())["trial"].to_list() == [2]
+
+
+def test_a_trial_that_cannot_be_judged_counts(tmp_path: Path, bed: type[Bed]) -> None:
+    def judge(_folder: Path) -> None:
+        raise ZeroDivisionError
+
+    assert go(tmp_path, study(tmp_path), judge=judge).errors == []
+    assert statuses(tmp_path) == ["done"] * 4
+    assert len(bed.calls) == 2 * 4
+
+
+def test_what_would_come_again_is_only_noted(tmp_path: Path, bed: type[Bed]) -> None:
+    go(tmp_path, study(tmp_path), judge=disturbed("002", passing=False))
+    assert len(bed.calls) == 2 * 4
+    assert said(tmp_path)["trials"][1]["tainted"] == "steal: 5 %"
+
+
+def test_an_interrupted_study_goes_on(tmp_path: Path, bed: type[Bed]) -> None:
+    """Its list of trials is that of one which was never interrupted."""
+    asked = study(tmp_path)
+    (tmp_path / "whole").mkdir()
+    go(tmp_path / "whole", asked)
+    bed.calls.clear()
+    bed.faults = {2: Interrupted("interrupted")}
+    assert go(tmp_path, asked).interrupted
+    assert statuses(tmp_path) == ["done"] + ["interrupted"] + ["planned"] * 2
+    first = tmp_path / "run" / "trials" / "001" / "manifest.json"
+    kept = first.read_text()
+    assert not go(tmp_path, asked, resume=True).interrupted
+    assert statuses(tmp_path) == ["done"] * 4
+    assert kept == first.read_text()
+    assert [a["status"] for a in attempts(tmp_path)[2]] == ["interrupted"]
+    resumed, whole = said(tmp_path), said(tmp_path / "whole")
+    assert [[t[k] for k in PLANNED] for t in resumed["trials"]] == [
+        [t[k] for k in PLANNED] for t in whole["trials"]
+    ]
+    assert (resumed["plan"], len(resumed["resumed"])) == (whole["plan"], 1)
+
+
+def test_a_trial_that_was_cut_short_is_set_aside(tmp_path: Path, bed: type[Bed]) -> None:
+    asked = study(tmp_path)
+    folder = RunFolder.create(asked, trials(asked), tmp_path / "run")
+    (folder.open_trial(1) / "half").touch()  # and then the process was killed
+    folder.close()
+    go(tmp_path, asked, resume=True)
+    assert statuses(tmp_path) == ["done"] * 4
+    assert [a["status"] for a in attempts(tmp_path)[1]] == ["cut short"]
+    assert [p.name for p in (tmp_path / "run" / "attempts" / "001.1").iterdir()] == ["half"]
+    assert bed.calls.count("up") == 4
+
+
+def test_a_sealed_trial_counts_though_its_status_was_not_noted(tmp_path: Path, bed: type[Bed]) -> None:
+    asked = study(tmp_path)
+    go(tmp_path, asked)
+    path = tmp_path / "run" / "run.json"
+    content = said(tmp_path)
+    content["trials"][3]["status"] = "running"
+    path.write_text(json.dumps(content))
+    bed.calls.clear()
+    go(tmp_path, asked, resume=True)
+    assert bed.calls == []
+    assert statuses(tmp_path) == ["done"] * 4
+
+
+@pytest.mark.usefixtures("bed")
+def test_another_plan_is_refused(tmp_path: Path) -> None:
+    go(tmp_path, study(tmp_path))
+    with pytest.raises(InputError, match=r"another plan.*load\.duration_s was 0\.01, is 0\.02") as caught:
+        go(tmp_path, study(tmp_path, "load.duration_s=0.02"), resume=True)
+    assert "--resume" in str(caught.value.hint)
+    go(tmp_path, read_study(tmp_path / "run" / "study.toml"), resume=True)  # its own
+
+
+def test_two_at_once_are_refused(tmp_path: Path) -> None:
+    asked = study(tmp_path)
+    folder = RunFolder.create(asked, trials(asked), tmp_path / "run")
+    with pytest.raises(InputError, match="another steelyard is running this study"):
+        RunFolder.resume(asked, trials(asked), tmp_path / "run")
+    folder.close()
+    RunFolder.resume(asked, trials(asked), tmp_path / "run").close()
+
+
+@pytest.mark.usefixtures("bed")
+def test_a_signal_between_trials_leaves_no_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = study(tmp_path, "reset=truncate")
+    held: list[Interrupts] = []
+    enter = Interrupts.__enter__
+    monkeypatch.setattr(Interrupts, "__enter__", lambda self: held.append(self) or enter(self))
+
+    def judge(_folder: Path) -> None:
+        held[0].count = 1
+
+    assert go(tmp_path, asked, judge=judge).interrupted
+    assert Bed.calls == ["up", "down"]
+    assert statuses(tmp_path) == ["done"] + ["planned"] * 3
+
+
+@pytest.mark.usefixtures("bed")
+def test_frames_know_each_trials_point(tmp_path: Path) -> None:
+    go(tmp_path, study(tmp_path, "factors.target=[50, 'max']"))
+    results = steelyard.open(tmp_path / "run")
+    frame = results.trials()
+    assert results.factors == ["clients", "target"]
+    assert frame.height == 8
+    assert set(frame["target"]) == {"50", "max"}
+    assert frame["clients"].to_list() == [row["levels"]["clients"] for row in said(tmp_path)["trials"]]
+    assert set(frame["system"]) == {"one", "two"}
+    assert frame["ok"].min() >= 10  # type: ignore[operator]
+    assert (frame["ok_per_s"] == frame["ok"]).all()  # the fake says that it took one second
+    assert set(frame["total_response_mean_ns"]) == {1.5e6}
+    assert set(results.intervals()["trial"]) == set(range(1, 9))
+    assert results.trial(3).status == "done"

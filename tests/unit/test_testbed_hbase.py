@@ -1,0 +1,282 @@
+"""An HBase cluster on paper: nodes and roles, ports, files, profiles, deviations, durability, the plan."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from pydantic import ValidationError
+
+from steelyard.errors import InputError
+from steelyard.spec.system import HBaseAccess, HBaseHeaps, HBaseHostsSystem, HBaseSystem
+from steelyard.testbed import artifacts
+from steelyard.testbed.hbase import HBaseHostsTestbed, HBaseTestbed, config, defaults, facts, profile, serving
+from steelyard.testbed.hbase.launch import Launch
+from steelyard.testbed.hbase.layout import (
+    DATANODE,
+    MASTER,
+    NAMENODE,
+    REGIONSERVER,
+    STANDALONE,
+    ZOOKEEPER,
+    HBaseSpec,
+    node_specs,
+)
+from steelyard.testbed.hbase.versions import LINES, coordinates, resolve
+from steelyard.testbed.java import Java
+from steelyard.testbed.place import Place, place_of
+from steelyard.testbed.server import last_word
+
+JAVA = Java(Path("/j/bin/java"), 17, "seventeen")
+
+
+def specs(system: HBaseSystem, spaces: int = 0) -> list[HBaseSpec]:
+    names = [f"ns{n}" for n in range(1, spaces + 1)]
+    return node_specs(system, "127.10.9", Path("/c"), names, config.moved_ports(system))
+
+
+def launch(system: HBaseSystem, hbase: Path = Path("/jars")) -> Launch:
+    return Launch(system, JAVA, hbase, None if system.standalone else hbase, 2)
+
+
+def roles(system: HBaseSystem) -> dict[str, tuple[str, ...]]:
+    return {spec.name: spec.roles for spec in specs(system)}
+
+
+def test_dedicated_masters_have_nodes_of_their_own_after_the_others() -> None:
+    found = specs(HBaseSystem(nodes=2, masters=2, zookeepers=3))
+    assert [spec.address for spec in found] == [f"127.10.9.{n}" for n in range(1, 6)]
+    assert {spec.name: spec.roles for spec in found} == {
+        "node1": (DATANODE, REGIONSERVER),
+        "node2": (DATANODE, REGIONSERVER),
+        "master1": (ZOOKEEPER, NAMENODE, MASTER),
+        "master2": (ZOOKEEPER, MASTER),
+        "master3": (ZOOKEEPER,),
+    }
+
+
+def test_colocated_masters_take_the_first_nodes() -> None:
+    assert roles(HBaseSystem(nodes=2, masters=2, roles="colocated")) == {
+        "node1": (ZOOKEEPER, NAMENODE, DATANODE, MASTER, REGIONSERVER),
+        "node2": (DATANODE, MASTER, REGIONSERVER),
+    }
+
+
+def test_standalone_is_one_process_that_is_three() -> None:
+    (only,) = specs(HBaseSystem(standalone=True))
+    assert only.roles == (STANDALONE,)
+    assert only.parts == (ZOOKEEPER, MASTER, REGIONSERVER)
+    assert {*only.listening(1)} == {16000, 16010, 16020, 16030}
+    assert str(only.place(ZOOKEEPER)) == "127.0.0.1:22009"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"standalone": True, "nodes": 2}, "standalone is one JVM"),
+        ({"standalone": True, "hdfs_site": {"dfs.blocksize": 1}}, "standalone has no HDFS"),
+        ({"roles": "colocated", "zookeepers": 3}, "need as many nodes"),
+        ({"nodes": 2, "replication": 3}, "only 2 DataNodes"),
+    ],
+)
+def test_what_cannot_be_is_refused(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        HBaseSystem.model_validate(settings)
+
+
+def test_datanodes_differ_in_port_on_loopback_only() -> None:
+    system = HBaseSystem(nodes=3)
+    loopback = [spec.ports["dfs.datanode.address"] for spec in specs(system)[:3]]
+    assert len(set(loopback)) == 3
+    assert {spec.ports["dfs.datanode.address"] for spec in specs(system, spaces=4)} == {9866}
+    most = node_specs(HBaseSystem(nodes=249), "127.10.9", Path("/c"), [], {})
+    taken = [port for spec in most[:-1] for port in spec.listening(1) if 9000 < port < 16000]
+    assert len(taken) == len(set(taken))  # nor do they meet HBase's own
+
+
+def test_a_moved_port_is_moved_everywhere() -> None:
+    system = HBaseSystem(hbase_site={"hbase.regionserver.port": 17020})
+    node = specs(system)[0]
+    assert node.place(REGIONSERVER) == Place("127.10.9.1", 17020)
+    assert node.listening(1)[17020] == "hbase.regionserver.port"
+    assert config.hbase_site(system, specs(system), node)["hbase.regionserver.port"] == 17020
+
+
+def read(path: Path) -> dict[str, str]:
+    root = ElementTree.parse(path).getroot()  # noqa: S314 - our own file
+    return {one.findtext("name", ""): one.findtext("value", "") for one in root}
+
+
+def test_written_files_say_what_was_meant(tmp_path: Path) -> None:
+    system = HBaseSystem(
+        nodes=3,
+        zookeepers=3,
+        wal_hsync=True,
+        balancer_period_s=300,
+        hbase_site={"a": "<&>"},
+        hdfs_site={"b": True},
+    )
+    found = node_specs(system, "127.10.9", tmp_path, [], {})
+    for spec in (found[1], found[3]):
+        (spec.folder / "conf").mkdir(parents=True)
+        config.write(system, found, spec)
+    conf = tmp_path / "node2" / "conf"
+    site, hdfs = read(conf / "hbase-site.xml"), read(conf / "hdfs-site.xml")
+    assert read(conf / "core-site.xml")["fs.defaultFS"] == "hdfs://127.10.9.4:8020"
+    assert site["hbase.zookeeper.quorum"] == "127.10.9.4,127.10.9.5,127.10.9.6"
+    assert site["hbase.unsafe.regionserver.hostname"] == hdfs["dfs.datanode.hostname"] == "127.10.9.2"
+    assert (site["a"], hdfs["b"], site["hbase.wal.hsync"]) == ("<&>", "true", "true")
+    assert (site["hbase.balancer.period"], hdfs["dfs.replication"]) == ("300000", "3")
+    assert not (conf / "zoo.cfg").exists()
+    zoo = (tmp_path / "master1" / "conf" / "zoo.cfg").read_text()
+    assert "server.5=127.10.9.5:2888:3888" in zoo
+    assert (tmp_path / "master1" / "zookeeper" / "myid").read_text() == "4\n"
+
+
+def test_default_profile_changes_only_what_several_nodes_on_one_machine_need() -> None:
+    chosen = profile.hbase_settings(HBaseSystem(nodes=5))
+    assert {name for name, (_, why) in chosen.items() if why != "asked for"} == {"hbase.balancer.period"}
+    assert profile.jvm_options("default", 17) == ["-XX:+UseG1GC"]
+    assert "dfs.client.block.write.replace-datanode-on-failure.best-effort" not in profile.hdfs_settings(
+        HBaseSystem(nodes=5)
+    )
+
+
+def jar(folder: Path, name: str, file: str, **values: str) -> None:
+    settings = {key.replace("_", "."): value for key, value in values.items()}
+    with zipfile.ZipFile(folder / name, "w") as archive:
+        archive.writestr(file, config.xml(settings))
+
+
+def test_defaults_of_deviations_come_from_the_jars(tmp_path: Path) -> None:
+    shipped = {"zookeeper_session_timeout": "77", "hbase_cluster_distributed": "true"}
+    jar(tmp_path, "hbase-common-9.jar", "hbase-default.xml", **shipped)
+    jar(tmp_path, "hadoop-hdfs-9.jar", "hdfs-default.xml", dfs_replication="3")
+    system = HBaseSystem(nodes=3, profile="quick", hbase_site={"mine": 1})
+    found = {one.setting: one for one in facts.deviations(system, launch(system, tmp_path), (MASTER,))}
+    assert (found["zookeeper.session.timeout"].default, found["zookeeper.session.timeout"].value) == (
+        "77",
+        10_000,
+    )
+    assert found["mine"].reason == "given by the user"
+    assert not {"hbase.cluster.distributed", "dfs.replication"} & set(found)  # as shipped
+    known = defaults.shipped(tmp_path, defaults.HBASE)
+    assert defaults.unknown(["zookeeper.sesion.timeout"], known, "hbase-site") == [
+        "hbase-site: 'zookeeper.sesion.timeout' is not among upstream's documented settings "
+        "(did you mean 'zookeeper.session.timeout'?)"
+    ]
+    assert defaults.unknown(["zookeeper.session.timeout"], known, "hbase-site") == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "durability", "words"),
+    [
+        ({"nodes": 3}, "USE_DEFAULT", "memory of 3 DataNodes"),
+        ({"nodes": 3, "wal_hsync": True}, "SYNC_WAL", "disks of 3 DataNodes"),
+        ({"nodes": 3, "replication": 1}, "FSYNC_WAL", "disks of 1 DataNode "),
+        ({"nodes": 3}, "ASYNC_WAL", "before it is in the log"),
+        ({"nodes": 3, "wal_hsync": True}, "SKIP_WAL", "without a log"),
+        ({"standalone": True}, "USE_DEFAULT", "local file system"),
+    ],
+)
+def test_durability_in_words(settings: dict[str, object], durability: str, words: str) -> None:
+    system = HBaseSystem.model_validate({**settings, "access": {"durability": durability}})
+    assert words in facts.durability(system)
+
+
+def test_commands_have_their_heaps_classes_and_places() -> None:
+    system = HBaseSystem(nodes=1, zookeepers=1, heaps=HBaseHeaps(master_mib=333), jvm_options=("-Dx=y",))
+    node, master = specs(system)
+    start = launch(system)
+    server = start.server(node, REGIONSERVER)
+    assert (server.name, server.log, server.scratch) == (
+        "node1/regionserver",
+        "regionserver.log",
+        "tmp/regionserver",
+    )
+    words = [*server.command()]
+    assert words[-2:] == ["org.apache.hadoop.hbase.regionserver.HRegionServer", "start"]
+    assert {"-Xmx1024m", "-Dx=y", "-XX:ActiveProcessorCount=2"} <= {*words}
+    assert "-Xmx333m" in start.command(master, MASTER)
+    assert start.command(master, ZOOKEEPER)[-1] == "/c/master1/conf/zoo.cfg"
+
+
+def test_the_plan_names_registries_or_the_ensemble(tmp_path: Path) -> None:
+    access = HBaseAccess(table="ns:t", durability="skip-wal", client_buffering_bytes=4096)
+    for version, registry, zookeeper in (
+        ("2.6", ["127.10.9.3:16000", "127.10.9.1:16020", "127.10.9.2:16020"], []),
+        ("2.4", [], ["127.10.9.3:2181"]),
+    ):
+        system = HBaseSystem(version=version, nodes=2, access=access)
+        testbed = HBaseTestbed(system, name="paper", root=tmp_path, owner=None)
+        testbed.specs = list(specs(system))
+        assert testbed.driver() == {
+            "kind": "hbase", "registry": registry, "zookeeper": zookeeper, "zookeeper_parent": "/hbase",
+            "table": "ns:t", "family": "family", "durability": "SKIP_WAL", "scan_caching": 100,
+            "block_cache": True, "bloom": "ROW", "versions": 1, "compression": "NONE", "regions": 6,
+            "client_buffering": 4096, "connections": 1, "user": None, "fresh": False,
+        }  # fmt: skip
+
+
+def test_given_hosts() -> None:
+    plan = HBaseHostsTestbed(HBaseHostsSystem(hosts=("a", "b:16020"), user="u")).driver()
+    assert (plan["registry"], plan["zookeeper"], plan["regions"], plan["user"]) == (
+        ["a:16000", "b:16020"],
+        [],
+        1,
+        "u",
+    )
+    plan = HBaseHostsTestbed(HBaseHostsSystem(zookeeper=("z1", "z2:2182"))).driver()
+    assert (plan["registry"], plan["zookeeper"]) == ([], ["z1:2181", "z2:2182"])
+    with pytest.raises(ValidationError, match="either hosts or zookeeper"):
+        HBaseHostsSystem()
+
+
+def test_places() -> None:
+    assert place_of("h", 1) == Place("h", 1)
+    assert place_of("[::1]:7", 1) == Place("::1", 7)
+    assert place_of("::1", 1) == Place("::1", 1)
+
+
+def test_versions() -> None:
+    assert resolve("2.6") == ("2.6.4", LINES["2.6"])
+    assert coordinates("2.6.4", LINES["2.6"])[0] == "org.apache.hbase:hbase-server:2.6.4-hadoop3"
+    assert resolve("2.4.17")[0] == "2.4.17"
+    with pytest.raises(InputError, match=r"HBase 2\.5 cannot be run"):
+        resolve("2.5")
+
+
+def test_a_project_can_leave_artifacts_out() -> None:
+    text = artifacts.pom(["g:a:1", "g:b:1"], ["x:y"])
+    root = ElementTree.fromstring(text)  # noqa: S314 - our own text
+    space = {"m": "http://maven.apache.org/POM/4.0.0"}
+    assert len(root.findall(".//m:dependency/m:exclusions/m:exclusion[m:artifactId='y']", space)) == 2
+    assert "exclusion" not in artifacts.pom(["g:a:1"])
+
+
+def test_a_server_s_last_word_has_the_innermost_cause(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text(
+        "INFO  before\nERROR [main] HMasterCommandLine: Master exiting\n"
+        "java.lang.RuntimeException: Failed construction\n\tat a.B.c(D.java:1)\n"
+        "Caused by: java.net.BindException: Address already in use\n\tat e.F.g(H.java:2)\nINFO  after\n"
+    )
+    assert last_word(log, tmp_path / "none") == (
+        "ERROR [main] HMasterCommandLine: Master exiting (java.net.BindException: Address already in use)"
+    )
+    log.write_text("ERROR ***** ABORTING region server: why *****\nERROR consequence\n")
+    assert last_word(log, tmp_path / "none") == "ERROR ***** ABORTING region server: why *****"
+    log.write_text("INFO  all well\n")
+    assert last_word(log, tmp_path / "none") == "INFO  all well"
+    assert last_word(tmp_path / "none", tmp_path / "none") == ""
+
+
+def test_a_cluster_serves_only_when_dead_servers_are_recovered_from() -> None:
+    assert serving._recovering({}) == 0
+    assert serving._recovering({"ServerCrashSubmittedCount": 2, "ServerCrashTime_num_ops": 1}) == 1
+    ended = {"ServerCrashTime_num_ops": 1, "ServerCrashFailedCount": 1}
+    assert serving._recovering({"ServerCrashSubmittedCount": 2, **ended}) == 0
+    assert serving._recovering({"ServerCrashTime_num_ops": 1}) == 0  # submitted to the master before
+    assert serving._alive({"tag.liveRegionServers": ""}) == set()

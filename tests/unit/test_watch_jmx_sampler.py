@@ -1,0 +1,163 @@
+"""The sampler and servers that answer `/jmx`: kept connections, several servers of a node, and gaps."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlparse
+
+import pytest
+
+from steelyard.testbed.base import WatchTarget
+from steelyard.testbed.watch import Sampler
+from steelyard.testbed.watch.beans import ROLES, Bean, Role
+
+PERIOD_S = 0.05
+
+
+class Jmx(ThreadingHTTPServer):
+    """Answers each `qry` with one bean that has every attribute asked of it, and counts."""
+
+    daemon_threads = True
+
+    def __init__(self, address: tuple[str, int] = ("127.0.0.1", 0)) -> None:
+        super().__init__(address, Handler)
+        self.connections = 0
+        self.queries: list[str] = []
+        self.going = threading.Event()
+        self.going.set()
+        self.sockets: list[socket.socket] = []
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Jmx
+
+    def setup(self) -> None:
+        super().setup()
+        self.server.connections += 1
+        self.server.sockets.append(self.connection)
+
+    def do_GET(self) -> None:
+        self.server.going.wait(10)
+        url = urlparse(self.path)
+        (query,) = parse_qs(url.query)["qry"]
+        self.server.queries.append(query)
+        count = len(self.server.queries)
+        ends = "DataNode" in query  # a DataNode closes the connection instead of telling a length
+        said = {"regionCount": 4, "FsyncCount": count, "GcCount": count, "ritCount": count}
+        body = json.dumps({"beans": [said]}).encode()
+        self.send_response(200 if url.path == "/jmx" else 404)
+        self.send_header(*(("Connection", "close") if ends else ("Content-Length", str(len(body)))))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@contextmanager
+def serving(server: Jmx) -> Iterator[tuple[str, int]]:
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    try:
+        yield "127.0.0.1", server.server_address[1]
+    finally:
+        server.shutdown()
+        server.server_close()
+        for connection in server.sockets:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+
+def node(*servers: tuple[str, str, int]) -> WatchTarget:
+    return WatchTarget("node1", lambda: [os.getpid()], jmx=servers)
+
+
+@pytest.fixture(autouse=True)
+def in_quick_motion(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seconds between questions become periods of these tests."""
+
+    def quick(bean: Bean) -> Bean:
+        return replace(bean, every_s=bean.every_s * PERIOD_S)
+
+    for name, role in list(ROLES.items()):
+        jvm = quick(role.jvm) if role.jvm else None
+        monkeypatch.setitem(ROLES, name, Role(tuple(map(quick, role.beans)), jvm))
+
+
+def test_all_servers_of_a_node_speak_for_it() -> None:
+    region, data = Jmx(), Jmx()
+    with serving(region) as one, serving(data) as two:
+        sampler = Sampler([node(("regionserver", *one), ("datanode", *two))], dict, os.getpid(), PERIOD_S)
+        sampler.start()
+        time.sleep(0.8)
+        sampler.stop()
+    frame = sampler.frame().filter(source="node1")
+    assert region.connections == 1
+    asked = Counter(query.split("=")[-1] for query in region.queries)
+    assert asked.keys() == {"Server", "???", "JvmMetrics"}
+    assert asked["???"] >= 10
+    assert 2 <= asked["Server"] < asked["JvmMetrics"] < asked["???"] * 2 / 3
+    collections = frame.filter(metric="server_gc_count_total")["value"]
+    assert collections.len() == asked["JvmMetrics"]
+    assert collections.is_sorted()
+    assert data.connections == len(data.queries) >= 3
+    assert frame.filter(metric="server_hdfs_fsyncs_total")["value"].to_list() == list(
+        range(1, len(data.queries) + 1)
+    )
+
+
+def test_a_server_that_is_gone_is_a_gap_and_its_node_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("steelyard.testbed.watch.link.LONGEST_PAUSE_S", 0.1)
+    region, master = Jmx(), Jmx()
+    with serving(master) as two:
+        with serving(region) as one:
+            target = node(("regionserver", *one), ("master", *two))
+            sampler = Sampler([target], dict, os.getpid(), PERIOD_S)
+            sampler.start()
+            time.sleep(0.3)
+        gone_ns = time.monotonic_ns()
+        time.sleep(0.4)
+        back_ns = time.monotonic_ns()
+        with serving(Jmx(one)):
+            time.sleep(1.4)  # the first pause is a second
+            sampler.stop()
+    frame = sampler.frame().filter(source="node1")
+    told = frame.filter(metric="server_gc_count_total")["t_ns"]
+    assert told.filter((told > gone_ns + 20e6) & (told < back_ns)).is_empty()
+    assert not told.filter(told < gone_ns).is_empty()
+    assert not told.filter(told > back_ns).is_empty()
+    other = frame.filter(metric="server_regions_in_transition")["t_ns"]
+    assert other.filter((other > gone_ns) & (other < back_ns)).len() >= 3
+    assert "no answer to" in sampler.missing["node1.server_* (regionserver)"]
+    assert "node1.server_*" not in sampler.missing
+
+
+def test_a_frozen_server_is_asked_nothing_more_and_holds_up_nobody() -> None:
+    region = Jmx()
+    region.going.clear()
+    with serving(region) as one:
+        sampler = Sampler([node(("regionserver", *one))], dict, os.getpid(), PERIOD_S)
+        sampler.start()
+        time.sleep(0.9)
+        sampler.stop()
+        region.going.set()
+    frame = sampler.frame()
+    assert frame.filter(source="machine", metric="cpu_seconds_total").height >= 14
+    assert frame.filter(metric="server_regions").is_empty()
+    assert len(region.queries) <= 4
+    assert "never answered: no answer for" in sampler.missing["node1.server_* (regionserver)"]
+
+
+def test_a_role_nobody_knows_is_refused_at_once() -> None:
+    with pytest.raises(
+        ValueError, match="no servers of the role 'thrift' are known; there are regionserver, master"
+    ):
+        Sampler([node(("thrift", "127.0.0.1", 1))], dict, os.getpid())
