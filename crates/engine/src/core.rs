@@ -20,6 +20,8 @@ pub struct Ticket {
     pub due: Option<u64>,
     /// Write timestamp, us.
     pub timestamp_us: i64,
+    /// Lowest number whose write has the same timestamp in the database's unit.
+    pub peer: u64,
     /// Judge returned values.
     pub judge: bool,
     /// What was known of the record.
@@ -47,8 +49,17 @@ pub struct Performed {
     pub done: u64,
     /// Attempts made.
     pub attempts: u32,
-    /// Of a read-modify-write whose read was done: when the read ended and the update began, ns.
-    pub turned: Option<u64>,
+    /// Of a read-modify-write whose read was done: its clocks in the middle.
+    pub turn: Option<Turn>,
+}
+
+/// Where a read-modify-write turns from reading to writing.
+#[derive(Debug, Clone, Copy)]
+pub struct Turn {
+    /// When the read's answer was there, ns: the update is due.
+    pub read_done: u64,
+    /// When the update's first attempt was issued, ns.
+    pub update_started: u64,
 }
 
 /// Counts of one kind over the phase.
@@ -62,9 +73,9 @@ pub struct KindCounts {
     pub not_yet: u64,
     /// Reads and deletes that found nothing, in a workload that deletes: successes.
     pub absent: u64,
-    /// Rows received.
+    /// Rows received; of flushes: writes acknowledged.
     pub rows: u64,
-    /// Bytes of values received.
+    /// Bytes of values received; of flushes: of the writes acknowledged.
     pub bytes: u64,
 }
 
@@ -103,6 +114,12 @@ struct Slot {
     busy: bool,
 }
 
+const IDLE: Slot = Slot {
+    due: u64::MAX,
+    kind: Kind::Read,
+    busy: false,
+};
+
 /// Histogram of attempts: the last bucket holds all above.
 pub const ATTEMPTS: usize = 32;
 
@@ -131,6 +148,9 @@ pub struct Core {
     cpu_at_tick: u64,
     offset_us: i64,
     last_timestamp_us: i64,
+    grain_us: i64,
+    /// The newest timestamp in the database's unit, and the first number that has it.
+    peers: (i64, u64),
     /// Per kind.
     pub kinds: [KindCounts; Kind::ALL.len()],
     /// Operations that ended (parts of a read-modify-write not among them).
@@ -145,6 +165,8 @@ pub struct Core {
     pub verdicts: Verdicts,
     /// Saturation.
     pub saturation: Saturation,
+    /// Puts that were collected and never acknowledged, however long their flush tried.
+    pub unflushed: u64,
     /// First error text of each outcome, not yet told.
     pub complaints: Vec<(Outcome, String)>,
     complained: [bool; Outcome::ALL.len()],
@@ -174,16 +196,13 @@ pub struct CoreParts<'a> {
     pub workload: &'a Workload,
     /// CLOCK_REALTIME - CLOCK_MONOTONIC, us.
     pub offset_us: i64,
+    /// The database's unit of timestamps, us.
+    pub grain_us: i64,
 }
 
 impl Core {
     /// A phase about to begin.
     pub fn new(parts: CoreParts<'_>) -> Self {
-        let idle = Slot {
-            due: u64::MAX,
-            kind: Kind::Read,
-            busy: false,
-        };
         Self {
             dispenser: parts.dispenser,
             ledger: parts.ledger,
@@ -195,7 +214,7 @@ impl Core {
             fields: parts.workload.fields.count as u16,
             verify: parts.workload.verify,
             deletes: parts.workload.mix.delete > 0.0,
-            slots: vec![idle; parts.clients],
+            slots: vec![IDLE; parts.clients],
             in_flight: 0,
             due_total: 0,
             started_total: 0,
@@ -203,6 +222,8 @@ impl Core {
             cpu_at_tick: Usage::now().cpu_ns(),
             offset_us: parts.offset_us,
             last_timestamp_us: 0,
+            grain_us: parts.grain_us,
+            peers: (0, 0),
             kinds: [KindCounts::default(); Kind::ALL.len()],
             done: 0,
             ok: 0,
@@ -210,6 +231,7 @@ impl Core {
             attempts: [0; ATTEMPTS],
             verdicts: Verdicts::default(),
             saturation: Saturation::default(),
+            unflushed: 0,
             complaints: Vec::new(),
             complained: [false; Outcome::ALL.len()],
             last_done: parts.start_ns,
@@ -239,6 +261,10 @@ impl Core {
         self.recorder.counts.in_flight = self.recorder.counts.in_flight.max(self.in_flight);
         self.last_timestamp_us =
             (now as i64 / 1000 + self.offset_us).max(self.last_timestamp_us + 1);
+        let grain = self.last_timestamp_us / self.grain_us;
+        if grain != self.peers.0 {
+            self.peers = (grain, number);
+        }
         let judge = match self.verify {
             Verify::Off => false,
             Verify::Sample => number.is_multiple_of(64),
@@ -248,6 +274,7 @@ impl Core {
             draft,
             due,
             timestamp_us: self.last_timestamp_us,
+            peer: self.peers.1,
             judge,
             known,
         })
@@ -262,8 +289,7 @@ impl Core {
         reply: &mut Reply,
         floors: &[u64],
     ) {
-        self.slots[slot].busy = false;
-        self.slots[slot].due = u64::MAX;
+        self.slots[slot] = IDLE;
         self.in_flight -= 1;
         self.done += 1;
         self.last_done = self.last_done.max(did.done);
@@ -272,7 +298,9 @@ impl Core {
         let success = outcome == Outcome::Ok;
         self.ok += u64::from(success);
         self.outcomes[outcome as usize] += 1;
-        self.acknowledge(ticket, success);
+        if !reply.buffered {
+            self.acknowledge(ticket, success);
+        }
         let counts = &mut self.kinds[ticket.draft.kind as usize];
         counts.count += 1;
         counts.outcomes[outcome as usize] += 1;
@@ -325,23 +353,73 @@ impl Core {
 
     fn acknowledge(&mut self, ticket: &Ticket, success: bool) {
         let draft = &ticket.draft;
-        if !success
-            || !matches!(
-                draft.kind,
-                Kind::Insert | Kind::Update | Kind::ReadModifyWrite
-            )
-        {
-            return;
+        let writes = matches!(
+            draft.kind,
+            Kind::Insert | Kind::Update | Kind::ReadModifyWrite
+        );
+        if success && writes {
+            self.written(draft.rank, ticket.peer, draft.fields);
         }
+    }
+
+    /// Writes of one timestamp are in the server's order, which we do not know: any of them may be the one that is read later,
+    /// so what must be seen is `peer`, the lowest of their numbers, or newer.
+    fn written(&mut self, rank: u64, peer: u64, fields: FieldSet) {
         if self.load {
-            self.ledger.loaded(draft.rank);
+            self.ledger.loaded(rank);
             return;
         }
-        let fields = match draft.fields {
+        let fields = match fields {
             FieldSet::All => 0..self.fields,
             FieldSet::One(field) => field..field + 1,
         };
-        self.ledger.written(draft.rank, draft.number, fields);
+        self.ledger.written(rank, peer, fields);
+    }
+
+    /// Client `slot` begins to send the puts that its driver had collected, at `now`.
+    pub fn flushing(&mut self, slot: usize, now: u64) {
+        self.slots[slot] = Slot {
+            due: now,
+            kind: Kind::Flush,
+            busy: true,
+        };
+        self.in_flight += 1;
+    }
+
+    /// Client `slot` has sent them, or given up; `due` since they were full. Only what was acknowledged counts as written.
+    pub fn flushed(&mut self, slot: usize, due: u64, did: &Performed, reply: &mut Reply) {
+        self.slots[slot] = IDLE;
+        self.in_flight -= 1;
+        self.last_done = self.last_done.max(did.done);
+        let batch = reply.batch.take().unwrap_or_default();
+        for op in &batch.acknowledged {
+            self.written(op.rank, op.peer, op.fields);
+            self.kinds[Kind::Flush as usize].rows += 1;
+            self.kinds[Kind::Flush as usize].bytes += op.values.len() as u64;
+        }
+        self.unflushed += batch.pending.len() as u64;
+        if let Some((outcome, text)) = reply.failure.take() {
+            self.complain(outcome, format!("flush: {text}"));
+        }
+        let sample = Sample {
+            kind: Kind::Flush,
+            outcome: did.outcome,
+            success: did.outcome == Outcome::Ok,
+            part: true,
+            due: if self.dispenser.paced() {
+                due
+            } else {
+                did.started
+            },
+            started: did.started,
+            done: did.done,
+        };
+        self.part(Kind::Flush, &sample);
+    }
+
+    /// Whether no client has anything in flight.
+    pub const fn idle(&self) -> bool {
+        self.in_flight == 0
     }
 
     fn complain(&mut self, outcome: Outcome, text: String) {
@@ -365,7 +443,7 @@ impl Core {
         if ticket.draft.kind != Kind::ReadModifyWrite {
             return;
         }
-        let Some(turned) = did.turned else {
+        let Some(turn) = did.turn else {
             self.part(
                 Kind::Read,
                 &Sample {
@@ -381,7 +459,7 @@ impl Core {
             outcome: Outcome::Ok,
             success: true,
             part: true,
-            done: turned,
+            done: turn.read_done,
             ..whole
         };
         self.part(Kind::Read, &read);
@@ -390,8 +468,9 @@ impl Core {
             &Sample {
                 kind: Kind::Update,
                 part: true,
-                due: turned,
-                started: turned,
+                // In a closed loop due = started, of the parts too.
+                due: ticket.due.map_or(turn.update_started, |_| turn.read_done),
+                started: turn.update_started,
                 ..whole
             },
         );

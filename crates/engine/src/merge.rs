@@ -191,6 +191,7 @@ fn summary(summaries: &[Value], mut ops: Value, seconds: f64, end: u64) -> Value
             "cpu_user_ns",
             "cpu_system_ns",
             "rss_max_bytes",
+            "unflushed",
         ] {
             add(&mut merged[field], &other[field]);
         }
@@ -314,7 +315,8 @@ mod tests {
     #[test]
     fn tags_name_operation_and_view() {
         assert_eq!(parse_tag("READ-MODIFY-WRITE.all"), Some((5, 3)));
-        assert_eq!(parse_tag("TOTAL.response"), Some((6, 0)));
+        assert_eq!(parse_tag("FLUSH.service"), Some((6, 1)));
+        assert_eq!(parse_tag("TOTAL.response"), Some((7, 0)));
         assert_eq!(parse_tag("NOTHING.response"), None);
     }
 }

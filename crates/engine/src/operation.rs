@@ -18,17 +18,20 @@ pub enum Kind {
     Delete,
     /// A read and an update of one record; its parts are recorded too.
     ReadModifyWrite,
+    /// Puts that a driver had collected are sent: no workload asks for it, and it is no part of the total.
+    Flush,
 }
 
 impl Kind {
     /// Every kind, in the order of their discriminants.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Read,
         Self::Update,
         Self::Insert,
         Self::Scan,
         Self::Delete,
         Self::ReadModifyWrite,
+        Self::Flush,
     ];
 
     /// YCSB's name, used in every file.
@@ -40,6 +43,7 @@ impl Kind {
             Self::Scan => "SCAN",
             Self::Delete => "DELETE",
             Self::ReadModifyWrite => "READ-MODIFY-WRITE",
+            Self::Flush => "FLUSH",
         }
     }
 }
@@ -150,7 +154,7 @@ pub enum FieldSet {
 /// One operation; its buffers are reused by the client that owns it.
 #[derive(Debug, Clone)]
 pub struct Operation {
-    /// What to do. Drivers never see [`Kind::ReadModifyWrite`]: the worker does its parts.
+    /// What to do. Drivers never see [`Kind::ReadModifyWrite`]: the worker does its parts. [`Kind::Flush`] sends the reply's batch.
     pub kind: Kind,
     /// Its number over all engines.
     pub number: u64,
@@ -168,6 +172,8 @@ pub struct Operation {
     pub ends: Vec<u32>,
     /// Write timestamp in microseconds, strictly increasing in the order operations are started.
     pub timestamp_us: i64,
+    /// Lowest number whose write has the same timestamp in the database's unit.
+    pub peer: u64,
 }
 
 impl Default for Operation {
@@ -182,6 +188,7 @@ impl Default for Operation {
             values: Vec::new(),
             ends: Vec::new(),
             timestamp_us: 0,
+            peer: 0,
         }
     }
 }
@@ -201,6 +208,26 @@ impl Operation {
                 (first + i as u16, &self.values[start as usize..end as usize])
             })
     }
+}
+
+/// When an attempt was at the socket, CLOCK_MONOTONIC ns: what a driver knows better than whoever calls it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stamps {
+    /// When the write that carried the request was issued.
+    pub sent_ns: Option<u64>,
+    /// When the read that completed the answer returned, before parsing.
+    pub received_ns: Option<u64>,
+}
+
+/// Puts that a driver has collected, on their way to the database.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// Not acknowledged yet.
+    pub pending: Vec<Operation>,
+    /// Acknowledged by one of the flush's attempts.
+    pub acknowledged: Vec<Operation>,
+    /// Held while the batch is on its way: one at a time, so that memory is bounded.
+    pub permit: Option<tokio::sync::OwnedSemaphorePermit>,
 }
 
 /// What an attempt brought back. Drivers call [`Reply::field`] for every value they receive; nothing is kept but counts.
@@ -228,15 +255,22 @@ pub struct Reply {
     pub error: Option<String>,
     /// The first attempt that failed, if any, whatever became of the operation.
     pub failure: Option<(Outcome, String)>,
+    /// The attempt's clocks, as far as the driver knows them.
+    pub stamps: Stamps,
+    /// The write was collected, not sent: a later [`Kind::Flush`] acknowledges it.
+    pub buffered: bool,
+    /// Puts to be flushed by whoever holds this reply.
+    pub batch: Option<Box<Batch>>,
 }
 
 impl Reply {
-    /// Forget the last reply; buffers stay.
+    /// Forget the last reply; buffers stay, and so does a batch.
     pub fn reset(&mut self, judge: bool, keep_versions: bool) {
         let mut versions = std::mem::take(&mut self.versions);
         versions.clear();
         *self = Self {
             versions,
+            batch: self.batch.take(),
             judge,
             keep_versions,
             ..Self::default()

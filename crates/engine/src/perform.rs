@@ -1,7 +1,7 @@
 //! One operation from ticket to answer: build it, attempt it until the policy says stop, stamp the clocks.
 
 use crate::clock::{Clock, nanos};
-use crate::core::{Performed, Ticket};
+use crate::core::{Performed, Ticket, Turn};
 use crate::driver::{AnyDriver, Driver};
 use crate::generate::Generator;
 use crate::operation::{Kind, Operation, Outcome, Reply};
@@ -68,54 +68,63 @@ pub struct Desk {
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
+/// How the attempts at one operation went.
+struct Attempted {
+    outcome: Outcome,
+    started: u64,
+    done: u64,
+    attempts: u32,
+}
+
 impl Bench {
     /// Do `ticket`.
     pub async fn perform(&self, ticket: &Ticket, desk: &mut Desk) -> Performed {
         self.tools.generator.fill(&ticket.draft, &mut desk.op);
         desk.op.timestamp_us = ticket.timestamp_us;
+        desk.op.peer = ticket.peer;
         desk.reply.reset(
             ticket.judge,
             self.tools.policy.versions && ticket.draft.kind != Kind::Scan,
         );
-        let started = self.clock.now();
+        let begun = self.clock.now();
+        let deadline = begun + self.tools.policy.timeout_ns;
         if ticket.draft.kind != Kind::ReadModifyWrite {
-            let (outcome, done, attempts) = self.attempts(desk, started).await;
-            return Performed {
-                outcome,
-                started,
-                done,
-                attempts,
-                turned: None,
-            };
+            return self.attempts(desk, begun, deadline).await.into();
         }
         desk.op.kind = Kind::Read;
         desk.op.fields = ticket.draft.read_fields;
-        let (read, turned, first) = self.attempts(desk, started).await;
-        if read != Outcome::Ok {
-            return Performed {
-                outcome: read,
-                started,
-                done: turned,
-                attempts: first,
-                turned: None,
-            };
+        let read = self.attempts(desk, begun, deadline).await;
+        if read.outcome != Outcome::Ok {
+            return read.into();
         }
         desk.op.kind = Kind::Update;
         desk.op.fields = ticket.draft.fields;
-        let (outcome, done, second) = self.attempts(desk, started).await;
+        let update = self.attempts(desk, read.done, deadline).await;
         Performed {
-            outcome,
-            started,
-            done,
-            attempts: first.max(second),
-            turned: Some(turned),
+            outcome: update.outcome,
+            started: read.started,
+            done: update.done,
+            attempts: read.attempts.max(update.attempts),
+            turn: Some(Turn {
+                read_done: read.done,
+                update_started: update.started,
+            }),
         }
     }
 
-    /// Attempt until it succeeds, retrying cannot help, or the deadline has passed. The clock is never restarted.
-    async fn attempts(&self, desk: &mut Desk, started: u64) -> (Outcome, u64, u32) {
-        let deadline = started + self.tools.policy.timeout_ns;
-        let (mut attempt, mut pause, mut now) = (1, FIRST_PAUSE, started);
+    /// Send the batch that lies in the reply, `due` since it was full.
+    pub async fn flush(&self, due: u64, desk: &mut Desk) -> Performed {
+        desk.op.kind = Kind::Flush;
+        desk.reply.reset(false, false);
+        let deadline = due + self.tools.policy.timeout_ns;
+        self.attempts(desk, due, deadline).await.into()
+    }
+
+    /// Attempt until it succeeds, retrying cannot help, or the deadline has passed. The clock is never restarted: `started`
+    /// is of the first attempt, `done` of the last, each read at the socket where the driver can, else around its call.
+    async fn attempts(&self, desk: &mut Desk, begun: u64, deadline: u64) -> Attempted {
+        let (mut attempt, mut pause, mut now) = (1, FIRST_PAUSE, begun);
+        let mut started = begun;
         loop {
             let timeout = self
                 .tools
@@ -129,12 +138,22 @@ impl Bench {
                 .execute(op, attempt, timeout, &self.tools.generator.values, reply)
                 .await;
             now = self.clock.now();
+            if attempt == 1 {
+                // The two clocks differ by nanoseconds: nothing is sent before it was taken.
+                started = reply.stamps.sent_ns.map_or(begun, |sent| sent.max(begun));
+            }
             let again = outcome.retryable() && self.tools.policy.retry == Retry::UntilDeadline;
             if let Some(text) = desk.reply.error.take() {
                 desk.reply.failure.get_or_insert((outcome, text));
             }
             if !again || now + pause.as_nanos() as u64 >= deadline {
-                return (outcome, now, attempt);
+                let received = desk.reply.stamps.received_ns;
+                return Attempted {
+                    outcome,
+                    started,
+                    done: received.unwrap_or(now).max(started),
+                    attempts: attempt,
+                };
             }
             self.pause(pause).await;
             let failure = desk.reply.failure.take();
@@ -154,3 +173,18 @@ impl Bench {
         }
     }
 }
+
+impl From<Attempted> for Performed {
+    fn from(tried: Attempted) -> Self {
+        Self {
+            outcome: tried.outcome,
+            started: tried.started,
+            done: tried.done,
+            attempts: tried.attempts,
+            turn: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

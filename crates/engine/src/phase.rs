@@ -82,9 +82,10 @@ impl Stage<'_> {
         ledger: Ledger,
     ) -> Result<Ended, String> {
         let unix_s = (realtime_ns() as f64 - monotonic_ns() as f64 + start_ns as f64) / 1e9;
+        let parts = phase.kind == PhaseKind::Run && self.plan.workload.mix.read_modify_write > 0.0;
         let shape = Shape {
             closed: phase.arrivals == Arrivals::Closed,
-            apart: phase.kind == PhaseKind::Run && self.plan.workload.mix.read_modify_write > 0.0,
+            apart: parts || self.plan.driver.buffers(),
         };
         let tally = Tally::create(&self.plan.out, &phase.name, shape, start_ns, unix_s)
             .map_err(|e| e.to_string())?;
@@ -117,6 +118,7 @@ impl Stage<'_> {
             clients,
             workload: &self.plan.workload,
             offset_us: (realtime_ns() as i64 - monotonic_ns() as i64) / 1000,
+            grain_us: self.plan.driver.timestamp_grain_us(),
         });
         let operations = match phase.kind {
             PhaseKind::Load => Some(self.plan.workload.records),
@@ -183,7 +185,9 @@ impl Stage<'_> {
                     self.complain(&crew);
                     if crew.with_core(|core| core.dispenser.ended(now)) {
                         crew.wake();
-                        let deadline = Duration::from_millis(self.plan.timeout_ms) + GRACE;
+                        // What the last operation had collected is flushed after it.
+                        let rounds = 1 + u32::from(self.plan.driver.buffers());
+                        let deadline = Duration::from_millis(self.plan.timeout_ms) * rounds + GRACE;
                         let limit = *given_up.get_or_insert_with(|| Instant::now() + deadline);
                         if Instant::now() > limit {
                             crew.abandon();
@@ -277,6 +281,16 @@ impl Stage<'_> {
             "cpu_user_ns": usage.user_ns - before.user_ns, "cpu_system_ns": usage.system_ns - before.system_ns,
             "rss_max_bytes": usage.rss_max_bytes,
         });
+        if core.unflushed > 0 {
+            let text = format!(
+                "{} writes were collected by the client, counted as done, and never acknowledged",
+                core.unflushed
+            );
+            self.events.warn("unflushed", &text);
+        }
+        if self.plan.driver.buffers() {
+            summary["unflushed"] = json!(core.unflushed);
+        }
         let kinds = core.kinds;
         let ledger = core.dissolve();
         let mut tally = writer

@@ -58,7 +58,7 @@ pub struct Sample {
     pub outcome: Outcome,
     /// Counts as success for latencies (ok, or an expected absence).
     pub success: bool,
-    /// Part of a read-modify-write: recorded under its kind, not under the total.
+    /// Part of a read-modify-write, or a flush: recorded under its kind, not under the total.
     pub part: bool,
     /// Due, started, done: CLOCK_MONOTONIC ns.
     pub due: u64,
@@ -168,7 +168,7 @@ pub struct Recorder {
 
 impl Recorder {
     /// `closed`: due = started, so one histogram serves for response and service. `apart`: totals need histograms of their
-    /// own, because read-modify-writes record their parts too.
+    /// own, because read-modify-writes record their parts too, or writes are collected and flushed.
     pub fn new(
         start_ns: u64,
         timeout_ns: u64,
@@ -236,7 +236,8 @@ impl Recorder {
     /// An operation that was due but never answered: `waited` ns so far. It counts as a failure at least as long as the time-out.
     pub fn censor(&mut self, kind: Kind, due: u64, waited: u64) {
         let second = due.saturating_sub(self.start_ns) / SECOND;
-        for op in [Some(kind as usize), self.apart.then_some(TOTAL)]
+        let total = self.apart && kind != Kind::Flush; // which is no part of the total
+        for op in [Some(kind as usize), total.then_some(TOTAL)]
             .into_iter()
             .flatten()
         {

@@ -3,6 +3,7 @@
 use crate::clock::monotonic_ns;
 use crate::core::{Claim, Core, Ticket};
 use crate::crew::Crew;
+use crate::driver::Driver;
 use crate::perform::{Bench, Desk};
 use crate::timer::Timer;
 use std::cell::{Cell, RefCell};
@@ -93,12 +94,31 @@ async fn client(shared: Rc<Shared>, slot: usize, _present: mpsc::Sender<()>) {
         shared.recent.set(did.done);
         let Desk { reply, floors, .. } = &mut desk;
         shared.core(|core| core.finish(slot, &ticket, &did, reply, floors));
+        if desk.reply.batch.is_some() {
+            flush(&shared, slot, &mut desk).await;
+        }
         since_wait += 1;
         if since_wait == TURN {
             since_wait = 0;
             tokio::task::yield_now().await; // a driver that answers at once would never let the reactor run
         }
     }
+    // Whoever leaves last sends what is still collected: only then has the phase ended.
+    if shared.core(|core| core.idle()) {
+        shared.bench.tools.driver.drain(&mut desk.reply).await;
+        if desk.reply.batch.is_some() {
+            flush(&shared, slot, &mut desk).await;
+        }
+    }
+}
+
+/// Send the batch in the reply as an operation of its own.
+async fn flush(shared: &Shared, slot: usize, desk: &mut Desk) {
+    let due = shared.bench.clock.now();
+    shared.core(|core| core.flushing(slot, due));
+    let did = shared.bench.flush(due, desk).await;
+    shared.recent.set(did.done);
+    shared.core(|core| core.flushed(slot, due, &did, &mut desk.reply));
 }
 
 /// Wakes a waiting client when the head of the schedule is due, but not sooner than `quantum_ns` after the last turn: waking
@@ -211,3 +231,6 @@ impl Crew for ReactorCrew {
         self.shared.core.take()
     }
 }
+
+#[cfg(test)]
+mod tests;

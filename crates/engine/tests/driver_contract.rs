@@ -1,11 +1,13 @@
 //! Each driver against the shared contract, and what is its own: what it keeps, what it refuses.
 //!
 //! The CQL tests need a server: `STEELYARD_TEST_CQL=host:port cargo test --test driver_contract -- --ignored cql`. More of
-//! the driver's options may stand in `STEELYARD_TEST_CQL_OPTIONS`, as JSON.
+//! the driver's options may stand in `STEELYARD_TEST_CQL_OPTIONS`, as JSON. The HBase tests likewise: `STEELYARD_TEST_HBASE`
+//! names a server that answers the connection registry.
 
+mod cluster;
 mod contract;
 
-use contract::{Client, FIELDS, LONGEST, all, contract, plan};
+use contract::{Client, FIELDS, LONGEST, Traits, all, contract, plan};
 use futures::executor::block_on;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -35,7 +37,7 @@ fn embedded(path: &Path, fields: u32, fresh: bool) -> Result<AnyDriver, OpenErro
 fn embedded_keeps_the_contract() {
     let folder = tempfile::tempdir().expect("a folder");
     let driver = embedded(folder.path(), FIELDS.into(), false).expect("a store");
-    reactor().block_on(contract(driver));
+    reactor().block_on(contract(driver, Traits::default()));
 }
 
 #[test]
@@ -44,7 +46,7 @@ fn embedded_keeps_the_contract_when_it_syncs() {
     let options = json!({"kind": "embedded", "path": folder.path(), "sync": true});
     let driver = block_on(AnyDriver::open(&plan(&options, 64, LONGEST))).expect("a store");
     assert_eq!(driver.facts()["sync"], true);
-    reactor().block_on(contract(driver));
+    reactor().block_on(contract(driver, Traits::default()));
 }
 
 #[test]
@@ -52,7 +54,7 @@ fn embedded_keeps_its_rows_until_they_are_not_wanted() {
     let folder = tempfile::tempdir().expect("a folder");
     let rows = |fresh: bool| {
         let driver = embedded(folder.path(), FIELDS.into(), fresh).expect("a store");
-        let client = Client::new(driver);
+        let client = Client::new(driver, Traits::default());
         let found = block_on(client.read("one", FieldSet::All));
         block_on(client.write(Kind::Insert, "one", FieldSet::All, 1));
         found
@@ -75,19 +77,9 @@ fn embedded_refuses_a_store_in_use_and_a_table_of_another_shape() {
     assert!(embedded(folder.path(), 3, true).is_ok());
 }
 
-/// The CQL driver's plan for the server that the environment names, with the options (a JSON object) it may add.
-fn cql(change: &[(&str, Value)]) -> Plan {
-    let server = std::env::var("STEELYARD_TEST_CQL").expect("STEELYARD_TEST_CQL=host:port");
-    let mut driver = json!({
-        "kind": "cql",
-        "hosts": [server],
-        "keyspace": "steelyard_contract",
-        "replication": {"class": "SimpleStrategy", "replication_factor": "1"},
-        "read_consistency": "ONE",
-        "write_consistency": "one",
-        "fresh": true,
-    });
-    let more = std::env::var("STEELYARD_TEST_CQL_OPTIONS").unwrap_or_else(|_| "{}".into());
+/// `driver` with the options (a JSON object) that the environment may add, and then with `change`.
+fn changed(mut driver: Value, variable: &str, change: &[(&str, Value)]) -> Plan {
+    let more = std::env::var(variable).unwrap_or_else(|_| "{}".into());
     let more: serde_json::Map<_, _> = serde_json::from_str(&more).expect("a JSON object");
     for (name, value) in more {
         driver[name] = value;
@@ -98,13 +90,28 @@ fn cql(change: &[(&str, Value)]) -> Plan {
     plan(&driver, 64, LONGEST)
 }
 
+/// The CQL driver's plan for the server that the environment names.
+fn cql(change: &[(&str, Value)]) -> Plan {
+    let server = std::env::var("STEELYARD_TEST_CQL").expect("STEELYARD_TEST_CQL=host:port");
+    let driver = json!({
+        "kind": "cql",
+        "hosts": [server],
+        "keyspace": "steelyard_contract",
+        "replication": {"class": "SimpleStrategy", "replication_factor": "1"},
+        "read_consistency": "ONE",
+        "write_consistency": "one",
+        "fresh": true,
+    });
+    changed(driver, "STEELYARD_TEST_CQL_OPTIONS", change)
+}
+
 #[test]
 #[ignore = "needs a CQL server: STEELYARD_TEST_CQL=host:port"]
 fn cql_keeps_the_contract() {
     reactor().block_on(async {
         let driver = AnyDriver::open(&cql(&[])).await.expect("a server");
         println!("{:#}", driver.facts());
-        contract(driver).await;
+        contract(driver, Traits::default()).await;
     });
 }
 
@@ -173,5 +180,119 @@ fn cql_needs_one_contact_point_that_answers() {
         reactor().block_on(AnyDriver::open(&plan)).err()
     };
     assert!(open(&[dead, &server]).is_none());
+    assert!(matches!(open(&[dead]), Some(OpenError::Reach(_))));
+}
+
+/// The HBase driver's plan for the cluster that the environment names, with a table of its own.
+fn hbase(table: &str, change: &[(&str, Value)]) -> Plan {
+    let driver = json!({
+        "kind": "hbase",
+        "registry": [cluster::server()],
+        "table": format!("steelyard_{table}"),
+        "fresh": true,
+    });
+    changed(driver, "STEELYARD_TEST_HBASE_OPTIONS", change)
+}
+
+const HBASE: Traits = Traits {
+    grain_us: 1000,
+    sees_empty_records: false,
+};
+
+#[test]
+#[ignore = "needs an HBase cluster: STEELYARD_TEST_HBASE=host:port"]
+fn hbase_keeps_the_contract() {
+    reactor().block_on(async {
+        // Splits between the contract's keys, so that scans cross them.
+        let plan = hbase("contract", &[("regions", json!(4))]);
+        let driver = AnyDriver::open(&plan).await.expect("a cluster");
+        let facts = driver.facts();
+        println!("{facts:#}");
+        assert_eq!(facts["table"]["regions"], 4);
+        contract(driver, HBASE).await;
+    });
+    cluster::dropped("steelyard_contract");
+}
+
+#[test]
+#[ignore = "needs an HBase cluster: STEELYARD_TEST_HBASE=host:port"]
+fn hbase_refuses_a_table_of_another_shape_and_fresh_replaces_it() {
+    reactor().block_on(async {
+        let open = async |change: &[(&str, Value)]| AnyDriver::open(&hbase("shape", change)).await;
+        drop(open(&[]).await.expect("a cluster"));
+        for (name, value, expected) in [
+            ("family", json!("other"), "no family \"other\""),
+            ("versions", json!(3), "versions is 1, not 3"),
+            ("bloom", json!("rowcol"), "bloom is ROW, not ROWCOL"),
+        ] {
+            let kept = ("fresh", json!(false));
+            let refused = open(&[kept, (name, value.clone())]).await.err();
+            let refused = refused.expect("a refusal");
+            println!("{refused}");
+            let OpenError::Shape(text) = &refused else {
+                panic!("{refused}")
+            };
+            assert!(
+                text.contains(expected) && text.contains("--fresh"),
+                "{text}"
+            );
+            let replaced = open(&[(name, value)]).await.expect("a new table");
+            drop(replaced);
+            drop(open(&[]).await.expect("the old shape again"));
+        }
+    });
+    cluster::dropped("steelyard_shape");
+}
+
+#[test]
+#[ignore = "needs an HBase cluster: STEELYARD_TEST_HBASE=host:port"]
+fn hbase_engines_after_the_first_wait_for_the_table() {
+    reactor().block_on(async {
+        let first = hbase("wait", &[]);
+        let mut dropped = first.clone();
+        dropped.engine.count = 3;
+        let engine = |index: u32| {
+            let mut plan = dropped.clone();
+            plan.engine.index = index;
+            async move { AnyDriver::open(&plan).await }
+        };
+        let (second, third, other) = futures::join!(engine(1), engine(2), async {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            engine(0).await
+        });
+        assert!(second.is_ok() && third.is_ok() && other.is_ok());
+    });
+    cluster::dropped("steelyard_wait");
+}
+
+#[test]
+#[ignore = "needs an HBase cluster: STEELYARD_TEST_HBASE=host:port"]
+fn hbase_names_what_the_cluster_refuses() {
+    reactor().block_on(async {
+        for (name, value, expected) in [
+            ("table", json!("nowhere_at_all:t"), "nowhere_at_all"),
+            ("compression", json!("LZO"), "LZO"),
+        ] {
+            let refused = AnyDriver::open(&hbase("refused", &[(name, value)])).await;
+            let refused = refused.err().expect("a refusal");
+            println!("{refused}");
+            assert!(matches!(refused, OpenError::Option(_)), "{refused}");
+            let text = refused.to_string().to_uppercase();
+            assert!(text.contains(&expected.to_uppercase()), "{text}");
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs an HBase cluster: STEELYARD_TEST_HBASE=host:port"]
+fn hbase_needs_one_server_of_the_registry_that_answers() {
+    let dead = "127.0.0.1:1";
+    let server = cluster::server();
+    let open = |servers: &[&str]| {
+        let plan = hbase("registry", &[("registry", json!(servers))]);
+        reactor().block_on(AnyDriver::open(&plan)).err()
+    };
+    assert!(open(&[dead, &server]).is_none());
+    cluster::dropped("steelyard_registry");
     assert!(matches!(open(&[dead]), Some(OpenError::Reach(_))));
 }

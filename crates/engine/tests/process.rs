@@ -1,13 +1,11 @@
 //! The engine as its users see it: a process with a plan, commands and events.
 
-use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+mod engine;
 
-const ENGINE: &str = env!("CARGO_BIN_EXE_steelyard-engine");
+use engine::{ENGINE, Engine};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::Command;
 
 fn plan(out: &Path, phases: Value) -> Value {
     json!({"plan_format": 1, "seed": 7, "out": out, "driver": {"kind": "null"},
@@ -17,61 +15,6 @@ fn plan(out: &Path, phases: Value) -> Value {
 
 fn phase(name: &str, kind: &str, limit: Value) -> Value {
     json!({"name": name, "kind": kind, "in_flight": 4, "limit": limit})
-}
-
-/// A running engine; its events arrive on a channel.
-struct Engine {
-    child: Child,
-    input: Option<ChildStdin>,
-    events: Receiver<Value>,
-}
-
-impl Engine {
-    fn start(plan: &Value) -> Self {
-        let file = Path::new(plan["out"].as_str().unwrap()).join("plan.json");
-        std::fs::write(&file, plan.to_string()).unwrap();
-        let mut child = Command::new(ENGINE)
-            .args(["run".as_ref(), file.as_os_str()])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let (sender, events) = channel();
-        let output = BufReader::new(child.stdout.take().unwrap());
-        std::thread::spawn(move || {
-            for line in output.lines().map_while(Result::ok) {
-                let _ = sender.send(serde_json::from_str(&line).unwrap());
-            }
-        });
-        let input = child.stdin.take();
-        Self {
-            child,
-            input,
-            events,
-        }
-    }
-
-    fn tell(&mut self, command: &Value) {
-        writeln!(self.input.as_mut().unwrap(), "{command}").unwrap();
-    }
-
-    /// The next event of that name.
-    fn until(&self, name: &str) -> Value {
-        loop {
-            let event = self
-                .events
-                .recv_timeout(Duration::from_secs(20))
-                .expect("the event comes");
-            if event["event"] == name {
-                return event;
-            }
-        }
-    }
-
-    fn exit(mut self) -> i32 {
-        drop(self.input.take());
-        self.child.wait().unwrap().code().unwrap()
-    }
 }
 
 #[test]

@@ -4,7 +4,10 @@
 
 pub mod cql;
 pub mod embedded;
+pub mod hbase;
 pub mod null;
+#[cfg(test)]
+pub mod scripted;
 
 use crate::generate::values::Values;
 use crate::operation::{Operation, Outcome, Reply};
@@ -40,7 +43,13 @@ pub trait Driver {
         reply: &mut Reply,
     ) -> Outcome;
 
-    /// What is in effect, for the `ready` event (JSON object: consistency, durability, connections, versions ...).
+    /// A phase ends: put what was collected and not sent into `reply.batch`. Most drivers send every write alone.
+    async fn drain(&self, reply: &mut Reply) {
+        let _ = reply;
+    }
+
+    /// What is in effect, for the `ready` event (JSON object: consistency, durability, connections, versions ...). `clocks`
+    /// says where an attempt's clocks are read: at the `socket`, or around the driver's `call`.
     fn facts(&self) -> Value;
 }
 
@@ -53,6 +62,11 @@ pub enum AnyDriver {
     Embedded(Arc<embedded::Embedded>),
     /// See [`cql`].
     Cql(Arc<cql::Cql>),
+    /// See [`hbase`].
+    Hbase(Arc<hbase::Hbase>),
+    /// For tests of what calls drivers.
+    #[cfg(test)]
+    Scripted(Arc<scripted::Scripted>),
 }
 
 impl AnyDriver {
@@ -64,6 +78,9 @@ impl AnyDriver {
                 Self::Embedded(Arc::new(embedded::Embedded::open(options, &plan.workload)?))
             }
             DriverPlan::Cql(options) => Self::Cql(Arc::new(cql::Cql::open(options, plan).await?)),
+            DriverPlan::Hbase(options) => {
+                Self::Hbase(Arc::new(hbase::Hbase::open(options, plan).await?))
+            }
         })
     }
 
@@ -71,6 +88,20 @@ impl AnyDriver {
     pub const fn blocks(&self) -> bool {
         matches!(self, Self::Embedded(_))
     }
+}
+
+/// The same call on whichever driver it is.
+macro_rules! each {
+    ($any:expr, $driver:ident => $call:expr) => {
+        match $any {
+            AnyDriver::Null($driver) => $call,
+            AnyDriver::Embedded($driver) => $call,
+            AnyDriver::Cql($driver) => $call,
+            AnyDriver::Hbase($driver) => $call,
+            #[cfg(test)]
+            AnyDriver::Scripted($driver) => $call,
+        }
+    };
 }
 
 impl Driver for AnyDriver {
@@ -82,18 +113,14 @@ impl Driver for AnyDriver {
         values: &Values,
         reply: &mut Reply,
     ) -> Outcome {
-        match self {
-            Self::Null(d) => d.execute(op, attempt, timeout, values, reply).await,
-            Self::Embedded(d) => d.execute(op, attempt, timeout, values, reply).await,
-            Self::Cql(d) => d.execute(op, attempt, timeout, values, reply).await,
-        }
+        each!(self, driver => driver.execute(op, attempt, timeout, values, reply).await)
+    }
+
+    async fn drain(&self, reply: &mut Reply) {
+        each!(self, driver => driver.drain(reply).await);
     }
 
     fn facts(&self) -> Value {
-        match self {
-            Self::Null(d) => d.facts(),
-            Self::Embedded(d) => d.facts(),
-            Self::Cql(d) => d.facts(),
-        }
+        each!(self, driver => driver.facts())
     }
 }

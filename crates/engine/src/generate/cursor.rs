@@ -137,7 +137,7 @@ impl Run {
         let fields = match kind {
             Kind::Read | Kind::Scan => read_fields,
             Kind::Update | Kind::ReadModifyWrite => self.written_fields.at(number),
-            Kind::Insert | Kind::Delete => FieldSet::All,
+            Kind::Insert | Kind::Delete | Kind::Flush => FieldSet::All,
         };
         let scan_length = if kind == Kind::Scan {
             self.scan.draw(&mut self.scan_source.draw(number))

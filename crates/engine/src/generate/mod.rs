@@ -17,6 +17,7 @@ pub mod mix;
 pub mod permutation;
 pub mod random;
 pub mod request;
+pub mod split;
 pub mod values;
 pub mod ycsb;
 mod zeta;

@@ -1,6 +1,7 @@
 //! Which database is driven, and how it is reached.
 
-use super::{one, yes};
+use super::hbase::HbasePlan;
+use super::{PlanError, Workload, one, yes};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -15,6 +16,31 @@ pub enum DriverPlan {
     Embedded(EmbeddedPlan),
     /// Apache Cassandra or ScyllaDB over CQL.
     Cql(CqlPlan),
+    /// Apache HBase over its own protocol.
+    Hbase(HbasePlan),
+}
+
+impl DriverPlan {
+    /// Whether writes are collected before they are sent.
+    pub const fn buffers(&self) -> bool {
+        matches!(self, Self::Hbase(options) if options.client_buffering > 0)
+    }
+
+    /// The database's unit of timestamps, us: writes within one are in the server's order.
+    pub const fn timestamp_grain_us(&self) -> i64 {
+        match self {
+            Self::Hbase(_) => 1000,
+            Self::Null | Self::Embedded(_) | Self::Cql(_) => 1,
+        }
+    }
+
+    /// What can be known of the options without opening anything. (CQL's are checked when it opens.)
+    pub(super) fn check(&self, workload: &Workload) -> Result<(), PlanError> {
+        match self {
+            Self::Hbase(options) => options.check(workload.records),
+            Self::Null | Self::Embedded(_) | Self::Cql(_) => Ok(()),
+        }
+    }
 }
 
 /// Options of the embedded driver.

@@ -3,9 +3,12 @@
 //! Parsing never touches the world: a plan is checked here as a whole before anything is opened.
 
 mod driver;
+mod hbase;
+pub mod words;
 mod workload;
 
 pub use driver::{CqlPlan, DriverPlan, EmbeddedPlan};
+pub use hbase::{BLOOMS, COMPRESSIONS, DURABILITIES, HbasePlan};
 pub use workload::{
     Compat, Fields, KeyOrder, KeyPlan, Length, Mix, Request, ValueKind, Verify, Workload,
 };
@@ -193,7 +196,8 @@ impl Plan {
                 .check()
                 .map_err(|e| PlanError(format!("phases[{i}]: {}", e.0)))?;
         }
-        crate::generate::check(&self.workload)
+        crate::generate::check(&self.workload)?;
+        self.driver.check(&self.workload)
     }
 }
 

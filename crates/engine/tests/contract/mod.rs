@@ -8,10 +8,13 @@ use futures::future::join_all;
 use serde_json::json;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use steelyard_engine::clock::monotonic_ns;
 use steelyard_engine::driver::{AnyDriver, Driver};
 use steelyard_engine::generate::Generator;
 use steelyard_engine::generate::values::Values;
-use steelyard_engine::operation::{FieldSet, KEY_MAX, Key, Kind, Operation, Outcome, Reply};
+use steelyard_engine::operation::{
+    FieldSet, KEY_MAX, Key, Kind, Operation, Outcome, Reply, Stamps,
+};
 use steelyard_engine::plan::Plan;
 
 /// Fields of a record.
@@ -46,10 +49,29 @@ fn values(length: u32) -> Values {
     Generator::new(&plan).expect("a sound plan").values
 }
 
+/// In what databases may differ.
+#[derive(Debug, Clone, Copy)]
+pub struct Traits {
+    /// Timestamps this far apart are different ones, us.
+    pub grain_us: i64,
+    /// A read of a field that was never written tells whether the record is there.
+    pub sees_empty_records: bool,
+}
+
+impl Default for Traits {
+    fn default() -> Self {
+        Self {
+            grain_us: 1,
+            sees_empty_records: true,
+        }
+    }
+}
+
 /// One client of the driver under test.
 #[derive(Clone)]
 pub struct Client {
     driver: AnyDriver,
+    traits: Traits,
     values: Values,
     /// Before every timestamp of this run.
     epoch_us: i64,
@@ -57,12 +79,13 @@ pub struct Client {
 
 impl Client {
     /// A client whose timestamps are later than those of any client before it.
-    pub fn new(driver: AnyDriver) -> Self {
+    pub fn new(driver: AnyDriver, traits: Traits) -> Self {
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .expect("a clock after 1970");
         Self {
             driver,
+            traits,
             values: values(100),
             epoch_us: now.as_micros() as i64,
         }
@@ -90,7 +113,11 @@ impl Client {
         outcome
     }
 
-    /// Write `fields` of `name` as write number `number`, at that many microseconds after the epoch.
+    fn timestamp_us(&self, number: u32) -> i64 {
+        self.epoch_us + i64::from(number) * self.traits.grain_us
+    }
+
+    /// Write `fields` of `name` as write number `number`, at that many of the database's grains after the epoch.
     pub async fn write(&self, kind: Kind, name: &str, fields: FieldSet, number: u32) -> Operation {
         let mut op = Self::operation(kind, name, fields);
         let indices = match fields {
@@ -102,7 +129,7 @@ impl Client {
                 .write(name.as_bytes(), field, number.into(), &mut op.values);
             op.ends.push(op.values.len() as u32);
         }
-        op.timestamp_us = self.epoch_us + i64::from(number);
+        op.timestamp_us = self.timestamp_us(number);
         let mut reply = Reply::default();
         let outcome = self.execute(&op, 1, &mut reply).await;
         assert_eq!(outcome, Outcome::Ok, "{:?}", reply.error);
@@ -111,7 +138,7 @@ impl Client {
 
     async fn delete(&self, name: &str, number: u32) {
         let mut op = Self::operation(Kind::Delete, name, FieldSet::All);
-        op.timestamp_us = self.epoch_us + i64::from(number);
+        op.timestamp_us = self.timestamp_us(number);
         let mut reply = Reply::default();
         assert_eq!(
             self.execute(&op, 1, &mut reply).await,
@@ -158,9 +185,11 @@ pub fn all(number: u64) -> Vec<(u16, u64)> {
 }
 
 /// What every driver must do. Its table must be empty.
-pub async fn contract(driver: AnyDriver) {
-    let client = Client::new(driver);
-    assert!(client.driver.facts()["system"].is_string());
+pub async fn contract(driver: AnyDriver, traits: Traits) {
+    let client = Client::new(driver, traits);
+    let facts = client.driver.facts();
+    assert!(facts["system"].is_string());
+    clocks(&client, &facts["clocks"]).await;
     single_records(&client).await;
     missing_records(&client).await;
     timestamps(&client).await;
@@ -204,7 +233,40 @@ async fn missing_records(client: &Client) {
         client.read("partial", FieldSet::All).await,
         Some(vec![(1, 1)])
     );
-    assert_eq!(client.read("partial", FieldSet::One(0)).await, Some(vec![]));
+    let unwritten = client.read("partial", FieldSet::One(0)).await;
+    let expected = client.traits.sees_empty_records.then(Vec::new);
+    assert_eq!(unwritten, expected);
+}
+
+/// The clocks are read where the facts say, and lie within the call.
+async fn clocks(client: &Client, place: &serde_json::Value) {
+    client
+        .write(Kind::Insert, "clocked", FieldSet::All, 1)
+        .await;
+    let mut scan = Client::operation(Kind::Scan, "clocked", FieldSet::All);
+    scan.scan_length = 3;
+    let read = Client::operation(Kind::Read, "clocked", FieldSet::All);
+    let nobody = Client::operation(Kind::Read, "nobody", FieldSet::All);
+    for op in [scan, read, nobody] {
+        let mut reply = Reply::default();
+        let before = monotonic_ns();
+        client.execute(&op, 1, &mut reply).await;
+        let after = monotonic_ns();
+        let Stamps {
+            sent_ns,
+            received_ns,
+        } = reply.stamps;
+        if place == "call" {
+            assert_eq!((sent_ns, received_ns), (None, None));
+            continue;
+        }
+        assert_eq!(place, "socket");
+        let (sent, received) = (sent_ns.expect("sent"), received_ns.expect("received"));
+        assert!(
+            before <= sent && sent < received && received <= after,
+            "{before} {sent} {received} {after}"
+        );
+    }
 }
 
 async fn timestamps(client: &Client) {

@@ -73,6 +73,7 @@ pub(super) async fn gather(
     let sharded = nodes.iter().any(|node| node.sharder().is_some());
     Ok(json!({
         "system": if sharded { "scylladb" } else { "cassandra" },
+        "clocks": "call",
         "cluster_name": cluster.name,
         "partitioner": cluster.partitioner,
         "token_aware": cluster.token_aware(),

@@ -1,7 +1,7 @@
 //! From the plan's words to values the driver can use. Nothing here touches the network.
 
 use crate::driver::OpenError;
-use crate::plan::{CqlPlan, Workload};
+use crate::plan::{CqlPlan, Workload, words};
 use scylla::statement::Consistency;
 use std::collections::BTreeMap;
 
@@ -68,20 +68,14 @@ fn identifier(place: &str, text: &str) -> Result<String, OpenError> {
 
 /// The level named `text` in any case, or which one was probably meant.
 pub(super) fn consistency(place: &str, text: &str) -> Result<Consistency, OpenError> {
-    let wanted = text.to_ascii_uppercase();
-    if let Some(&(_, level)) = LEVELS.iter().find(|(name, _)| *name == wanted) {
-        return Ok(level);
-    }
-    let nearest = LEVELS
-        .iter()
-        .map(|(name, _)| *name)
-        .min_by_key(|name| distance(name, &wanted))
-        .unwrap_or("QUORUM");
-    let all: Vec<_> = LEVELS.iter().map(|(name, _)| *name).collect();
-    Err(OpenError::Option(format!(
-        "{place}: {text:?} is no consistency level; nearest is {nearest}, all are {}",
-        all.join(", ")
-    )))
+    words::position(
+        place,
+        "consistency level",
+        text,
+        &LEVELS.map(|(name, _)| name),
+    )
+    .map(|index| LEVELS[index].1)
+    .map_err(OpenError::Option)
 }
 
 /// As [`consistency`], for reads: no replica can answer one at ANY.
@@ -100,21 +94,6 @@ pub(super) fn level_name(level: Consistency) -> &'static str {
         .iter()
         .find(|(_, known)| *known == level)
         .map_or("unknown", |(name, _)| name)
-}
-
-/// Letters to insert, remove or replace to make `a` into `b`.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.bytes().enumerate() {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// The replication map as a CQL literal.

@@ -87,7 +87,7 @@ impl Statements {
             }
             (Kind::Delete, _) => Some(&self.delete),
             (Kind::Scan, _) => Some(&self.scan),
-            (Kind::ReadModifyWrite, _) => None,
+            (Kind::ReadModifyWrite | Kind::Flush, _) => None,
         }
     }
 }
@@ -163,7 +163,7 @@ impl SerializeRow for Bound<'_> {
                 }
             }
             Kind::Scan => cell(&scan_limit(self.0).to_be_bytes())?,
-            Kind::Read | Kind::Delete | Kind::ReadModifyWrite => {}
+            Kind::Read | Kind::Delete | Kind::ReadModifyWrite | Kind::Flush => {}
         }
         let marks = context.columns().len();
         if writer.value_count() == marks {

@@ -95,8 +95,8 @@ impl Embedded {
             Kind::Scan => self.scan(op, values, reply),
             Kind::Insert | Kind::Update => self.write(op),
             Kind::Delete => self.delete(op),
-            Kind::ReadModifyWrite => {
-                reply.error = Some("a read-modify-write is two operations".into());
+            Kind::ReadModifyWrite | Kind::Flush => {
+                reply.error = Some(format!("{} is not one row's operation", op.kind.name()));
                 Ok(Outcome::Client)
             }
         }
@@ -246,6 +246,7 @@ fn facts(options: &EmbeddedPlan, database: &Database) -> Value {
     };
     json!({
         "system": "embedded",
+        "clocks": "call",
         "store": "fjall",
         "store_version": FJALL_VERSION,
         "path": options.path,

@@ -101,6 +101,7 @@ fn fields_are_as_the_plan_says() {
             assert!(matches!(draft.fields, FieldSet::One(field) if field < 10));
             assert!(matches!(draft.read_fields, FieldSet::One(field) if field < 10));
         }
+        Kind::Flush => panic!("no workload asks for a flush"),
     });
     change["read_all_fields"] = json!(true);
     change["write_all_fields"] = json!(true);

@@ -1,0 +1,227 @@
+//! The HBase driver: the native client's single attempts, one call for each operation.
+//!
+//! Cells carry the operation's own timestamp in milliseconds, HBase's unit, so that a late attempt never overwrites a write that
+//! was started in a later millisecond; within one the server's order decides. (A delete hides whatever was written in its own
+//! millisecond, before or after it: that is how HBase's tombstones are.) Scans follow key order, over as many regions as they touch.
+
+mod buffer;
+mod facts;
+mod options;
+mod outcome;
+mod rows;
+mod table;
+
+use super::{Driver, OpenError};
+use crate::generate::values::Values;
+use crate::operation::{FieldSet, Kind, Operation, Outcome, Reply, Stamps};
+use crate::plan::{HbasePlan, Plan};
+use buffer::Buffer;
+use options::Names;
+use serde_json::Value;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use steelyard_hbase::{Client, Delete, Durability, Error, Get, Once, Put, Scan, Table};
+
+/// A client of a cluster, its table open.
+pub struct Hbase {
+    client: Client,
+    table: Table,
+    names: Names,
+    durability: Durability,
+    block_cache: bool,
+    scan_caching: u32,
+    /// Puts that wait for their next use: their memory is kept.
+    puts: Mutex<Vec<Put>>,
+    /// Where writes are collected, if they are.
+    buffer: Option<Buffer>,
+    facts: Value,
+}
+
+impl Hbase {
+    /// Connect; create the table where it is missing (engine 0 of a run; the others wait for it); learn where its regions are.
+    ///
+    /// # Errors
+    /// [`OpenError::Option`] for what no server would take; [`OpenError::Shape`] for a table that is not as planned;
+    /// [`OpenError::Reach`] when nobody answers or the table does not serve in time.
+    pub async fn open(options: &HbasePlan, plan: &Plan) -> Result<Self, OpenError> {
+        let durability = options::durability(&options.durability)?;
+        let client = Client::connect(options::config(options, plan))
+            .await
+            .map_err(outcome::unopened)?;
+        let table = client.table(&options.table).map_err(outcome::unopened)?;
+        table::prepare(&client, &table, options, plan).await?;
+        Ok(Self {
+            facts: facts::gather(&client, &table, options).await?,
+            names: Names::new(&options.family, &plan.workload),
+            buffer: Buffer::of(options.client_buffering),
+            block_cache: options.block_cache,
+            scan_caching: options.scan_caching,
+            puts: Mutex::default(),
+            durability,
+            table,
+            client,
+        })
+    }
+
+    async fn attempt(
+        &self,
+        op: &Operation,
+        timeout: Duration,
+        values: &Values,
+        reply: &mut Reply,
+    ) -> Result<Outcome, Error> {
+        let once = self.client.once().within(timeout);
+        match op.kind {
+            Kind::Read => self.read(once, op, values, reply).await,
+            Kind::Insert | Kind::Update => self.write(once, op, reply).await,
+            Kind::Delete => self.delete(once, op, reply).await,
+            Kind::Scan => self.scan(once, op, values, reply).await,
+            Kind::Flush => self.flush(once, reply).await,
+            Kind::ReadModifyWrite => Err(Error::Input(
+                "a read-modify-write is two operations".to_owned(),
+            )),
+        }
+    }
+
+    async fn read(
+        &self,
+        once: Once<'_>,
+        op: &Operation,
+        values: &Values,
+        reply: &mut Reply,
+    ) -> Result<Outcome, Error> {
+        let get = Get::new(op.key.as_bytes())
+            .columns(self.names.columns(op.fields))
+            .cache_blocks(self.block_cache);
+        let answer = once.get(&self.table, &get).await?;
+        reply.stamps = stamps(answer.stamps);
+        if answer.value.is_empty() {
+            return Ok(Outcome::NotFound);
+        }
+        rows::record(&answer.value, op.key.as_bytes(), &self.names, values, reply);
+        Ok(Outcome::Ok)
+    }
+
+    async fn write(
+        &self,
+        once: Once<'_>,
+        op: &Operation,
+        reply: &mut Reply,
+    ) -> Result<Outcome, Error> {
+        let kept = self.shelf().pop();
+        let mut put = kept.unwrap_or_else(|| Put::new(b""));
+        self.fill(&mut put, op);
+        let answer = once.put(&self.table, &put).await;
+        self.shelf().push(put);
+        reply.stamps = stamps(answer?.stamps);
+        Ok(Outcome::Ok)
+    }
+
+    async fn delete(
+        &self,
+        once: Once<'_>,
+        op: &Operation,
+        reply: &mut Reply,
+    ) -> Result<Outcome, Error> {
+        let mut delete = Delete::new(op.key.as_bytes());
+        delete.durability(self.durability).at(milliseconds(op));
+        let answer = once.delete(&self.table, &delete).await?;
+        reply.stamps = stamps(answer.stamps);
+        Ok(Outcome::Ok)
+    }
+
+    async fn scan(
+        &self,
+        once: Once<'_>,
+        op: &Operation,
+        values: &Values,
+        reply: &mut Reply,
+    ) -> Result<Outcome, Error> {
+        let rows = op.scan_length.max(1);
+        let scan = Scan::new()
+            .start(op.key.as_bytes())
+            .limit(rows.into())
+            .caching(self.scan_caching.min(rows))
+            .columns(self.names.columns(FieldSet::All).clone())
+            .cache_blocks(self.block_cache);
+        let mut scanner = once.scan(&self.table, scan);
+        while let Some(batch) = scanner.next_batch().await? {
+            let call = stamps(batch.stamps);
+            reply.stamps.sent_ns = reply.stamps.sent_ns.or(call.sent_ns);
+            reply.stamps.received_ns = call.received_ns;
+            for row in &batch.rows {
+                rows::record(row, row.key(), &self.names, values, reply);
+            }
+        }
+        Ok(Outcome::Ok)
+    }
+
+    /// Make `put` what `op` writes.
+    fn fill(&self, put: &mut Put, op: &Operation) {
+        put.reset(op.key.as_bytes())
+            .durability(self.durability)
+            .at(milliseconds(op));
+        for (field, value) in op.written() {
+            put.add(self.names.family(), self.names.qualifier(field), value);
+        }
+    }
+
+    fn shelf(&self) -> std::sync::MutexGuard<'_, Vec<Put>> {
+        self.puts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The timestamp of the cells that `op` writes.
+const fn milliseconds(op: &Operation) -> i64 {
+    op.timestamp_us / 1000
+}
+
+fn stamps(stamps: steelyard_hbase::Stamps) -> Stamps {
+    Stamps {
+        sent_ns: Some(stamps.sent_ns),
+        received_ns: Some(stamps.received_ns),
+    }
+}
+
+impl Driver for Hbase {
+    async fn execute(
+        &self,
+        op: &Operation,
+        _: u32,
+        timeout: Duration,
+        values: &Values,
+        reply: &mut Reply,
+    ) -> Outcome {
+        if let Some(buffer) = &self.buffer
+            && matches!(op.kind, Kind::Insert | Kind::Update)
+        {
+            buffer.append(op, reply).await;
+            return Outcome::Ok;
+        }
+        let attempted = self.attempt(op, timeout, values, reply);
+        let error = match tokio::time::timeout(timeout, attempted).await {
+            Ok(Ok(outcome)) => return outcome,
+            Ok(Err(error)) => error,
+            Err(_) => {
+                reply.error = Some("no answer in time".into());
+                return Outcome::Timeout;
+            }
+        };
+        if let Some(known) = error.stamps() {
+            reply.stamps = stamps(known);
+        }
+        let (outcome, text) = outcome::failure(&error);
+        reply.error = Some(text);
+        outcome
+    }
+
+    async fn drain(&self, reply: &mut Reply) {
+        if let Some(buffer) = &self.buffer {
+            buffer.drain(reply).await;
+        }
+    }
+
+    fn facts(&self) -> Value {
+        self.facts.clone()
+    }
+}

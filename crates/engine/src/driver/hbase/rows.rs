@@ -1,0 +1,16 @@
+//! Cells of a row, handed to the reply without a copy.
+
+use super::options::Names;
+use crate::generate::values::Values;
+use crate::operation::Reply;
+use steelyard_hbase::Row;
+
+/// One row that was asked for, or found by a scan, as `key`. Columns that are no fields are not ours and not looked at.
+pub(super) fn record(row: &Row, key: &[u8], names: &Names, values: &Values, reply: &mut Reply) {
+    reply.row();
+    for cell in row.cells() {
+        if let Some(field) = names.field(cell.qualifier) {
+            reply.field(values, key, field, cell.value);
+        }
+    }
+}

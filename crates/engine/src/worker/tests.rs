@@ -1,0 +1,125 @@
+//! Collected writes on their way through clients, core and ledger.
+
+use super::*;
+use crate::clock::Clock;
+use crate::core::CoreParts;
+use crate::dispense::Dispenser;
+use crate::driver::AnyDriver;
+use crate::driver::scripted::{Line, Scripted};
+use crate::generate::{Cursor, Generator};
+use crate::ledger::Ledger;
+use crate::operation::{Kind, Outcome, Stamps};
+use crate::perform::{Policy, Tools};
+use crate::plan::Plan;
+use crate::recorder::Recorder;
+use serde_json::json;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+const CLIENTS: usize = 3;
+const OPERATIONS: u64 = 10;
+/// Writes in a batch: 10 operations are two of them and a rest of 2.
+const TOGETHER: usize = 4;
+
+fn plan() -> Plan {
+    serde_json::from_value(json!({
+        "plan_format": 1, "seed": 1, "out": "/nowhere", "driver": {"kind": "null"}, "retry": "none",
+        "workload": {"records": 10, "mix": {"insert": 1}, "request": {"kind": "uniform"}, "verify": "full"},
+        "phases": [{"name": "run", "kind": "run", "in_flight": CLIENTS, "limit": {"operations": OPERATIONS}}],
+    }))
+    .expect("a plan")
+}
+
+fn core(plan: &Plan, grain_us: i64) -> Core {
+    let phase = &plan.phases[0];
+    let (out, _) = channel();
+    let (_, spares) = channel();
+    let start_ns = monotonic_ns();
+    Core::new(CoreParts {
+        dispenser: Dispenser::new(phase, 10, plan.engine, 1, 0, start_ns),
+        cursor: Cursor::new(plan, phase.kind, 0).expect("a sound plan"),
+        recorder: Recorder::new(start_ns, 1, true, true, out.clone(), spares),
+        ledger: Ledger::new(&plan.workload, plan.engine),
+        out,
+        start_ns,
+        kind: phase.kind,
+        clients: CLIENTS,
+        workload: &plan.workload,
+        offset_us: 0,
+        grain_us,
+    })
+}
+
+#[test]
+fn writes_of_one_timestamp_in_the_databases_unit_are_peers() {
+    let mut core = core(&plan(), 1000);
+    let mut floors = Vec::new();
+    let mut claim = |core: &mut Core, now_us: u64| match core.claim(0, now_us * 1000, &mut floors) {
+        crate::core::Claim::Go(ticket) => (ticket.draft.number, ticket.peer),
+        _ => panic!("there is work"),
+    };
+    let claimed: Vec<_> = [10_100, 10_200, 10_999, 11_000, 11_001, 13_000]
+        .map(|now_us| claim(&mut core, now_us))
+        .into();
+    assert_eq!(claimed, [(0, 0), (1, 0), (2, 0), (3, 3), (4, 3), (5, 5)]);
+}
+
+/// The core after all inserts were done by a driver that collects them and whose flushes go by `script`.
+fn run(script: Vec<Line>) -> Core {
+    let plan = plan();
+    let driver = Scripted {
+        script: std::sync::Mutex::new(script.into()),
+        together: TOGETHER,
+        ..Scripted::default()
+    };
+    let tools = Tools {
+        generator: Arc::new(Generator::new(&plan).expect("a sound plan")),
+        driver: AnyDriver::Scripted(Arc::new(driver)),
+        policy: Policy::new(&plan),
+    };
+    let clock = Clock::default();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a reactor");
+    tokio::task::LocalSet::new().block_on(&runtime, async {
+        let (present, mut leaving) = mpsc::channel(1);
+        let bench = Bench { clock, tools };
+        let crew = ReactorCrew::start(core(&plan, 1), bench, CLIENTS, 0, &present);
+        let crew = crew.expect("no pacer, no timer");
+        drop(present);
+        assert!(leaving.recv().await.is_none());
+        crew.into_core().expect("all have left")
+    })
+}
+
+/// Records that the ledger takes for written.
+fn acknowledged(core: &Core) -> usize {
+    let mut floors = Vec::new();
+    (10..10 + OPERATIONS)
+        .filter(|rank| core.ledger.known(*rank, &mut floors).present)
+        .count()
+}
+
+#[test]
+fn collected_writes_are_flushed_as_operations_of_their_own_the_rest_at_the_end() {
+    let core = run(Vec::new());
+    let flushes = &core.kinds[Kind::Flush as usize];
+    assert_eq!((flushes.count, flushes.rows), (3, OPERATIONS));
+    assert_eq!((core.done, core.ok), (OPERATIONS, OPERATIONS));
+    assert_eq!((core.unflushed, acknowledged(&core)), (0, 10));
+    assert!(core.idle());
+}
+
+#[test]
+fn a_write_counts_as_acknowledged_only_if_its_flush_was() {
+    let failing = (Outcome::Server, Stamps::default(), Duration::from_millis(1));
+    let core = run(vec![failing]); // one of the four gets through
+    let flushes = &core.kinds[Kind::Flush as usize];
+    assert_eq!(flushes.outcomes[Outcome::Server as usize], 1);
+    assert_eq!((core.unflushed, flushes.rows), (3, 7));
+    assert_eq!(acknowledged(&core), 7);
+    assert_eq!(core.ok, OPERATIONS, "the appends themselves succeeded");
+    assert_eq!(core.complaints.len(), 1);
+}

@@ -1,0 +1,96 @@
+//! HBase's RPC: a connection to one service of one server carries many calls at once.
+//!
+//! A call is encoded into its connection's outgoing buffer under a short lock; the connection's task writes all that waits
+//! there in one `write()` and gives every answer to the call it belongs to ([`connection`], [`link`]). Servers and their
+//! connections are kept in a [`pool`]. Nothing here knows tables or regions.
+
+mod connection;
+mod frame;
+mod hello;
+mod link;
+mod pool;
+mod request;
+pub(crate) mod wire;
+
+#[cfg(test)]
+pub(crate) mod script;
+#[cfg(test)]
+mod tests;
+
+pub use pool::Traffic;
+pub(crate) use pool::{Endpoint, Pool, PoolConfig};
+pub(crate) use request::{Plain, Request};
+
+use crate::error::Error;
+use crate::names::Address;
+use bytes::Bytes;
+
+/// The services a server offers; each has connections of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Service {
+    /// Data: get, mutate, scan, multi.
+    Client,
+    /// The connection registry.
+    Registry,
+    /// Region servers' administration.
+    Admin,
+    /// The master's administration.
+    Master,
+}
+
+impl Service {
+    const COUNT: usize = 4;
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Client => "ClientService",
+            Self::Registry => "ClientMetaService",
+            Self::Admin => "AdminService",
+            Self::Master => "MasterService",
+        }
+    }
+}
+
+/// When a call was on the wire, CLOCK_MONOTONIC nanoseconds.
+///
+/// Both are read once for each system call, not for each call: requests that left together share `sent_ns`, answers that came
+/// together share `received_ns`. Our own queues are in neither.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stamps {
+    /// Just before the first `write()` that was handed the request.
+    pub sent_ns: u64,
+    /// Just after the `read()` that completed the answer, before it was parsed.
+    pub received_ns: u64,
+}
+
+/// An answer.
+#[derive(Debug, Clone)]
+pub(crate) struct Reply {
+    /// The response message.
+    pub(crate) message: Bytes,
+    /// The cell block that came with it.
+    pub(crate) cells: Bytes,
+    /// When.
+    pub(crate) stamps: Stamps,
+}
+
+impl Reply {
+    /// The response message, decoded.
+    pub(crate) fn decode<M: prost::Message + Default>(&self, server: &Address) -> Result<M, Error> {
+        M::decode(self.message.clone()).map_err(|_| Error::Protocol {
+            server: server.clone(),
+            what: "an answer that cannot be decoded",
+        })
+    }
+}
+
+/// CLOCK_MONOTONIC, ns.
+pub(crate) fn monotonic_ns() -> u64 {
+    let mut spec = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `spec` is a valid out pointer and every Linux has this clock.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut spec) };
+    spec.tv_sec as u64 * 1_000_000_000 + spec.tv_nsec as u64
+}
