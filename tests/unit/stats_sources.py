@@ -1,5 +1,5 @@
 """Synthetic sources with a known truth, and how often the statistics find it. Tests ask for few draws,
-`benches/statistics.py` for many; both are seeded."""
+`benches/stats_truth.py` for many; both are seeded."""
 
 from __future__ import annotations
 

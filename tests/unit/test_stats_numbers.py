@@ -1,6 +1,6 @@
 """Intervals, verdicts, power, fits and peaks: against known truths, with few seeded draws.
 
-`benches/statistics.py` draws many and prints the shares.
+`benches/stats_truth.py` draws many and prints the shares.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def test_more_runs_are_the_fewest_that_are_enough() -> None:
     assert more is not None
     assert chance(open_, 6 + more) >= 0.8 > chance(open_, 6 + more - 1)
     assert more_runs(open_, 0.03, family=10) > more
-    assert more_runs(Contrast(math.log(1.03), 0.5, 10, (6, 6)), 0.03) is None
+    assert more_runs(Contrast(0.0, 0.05, 400, (200, 200)), 0.001) is None
 
 
 @pytest.mark.parametrize("name", sources.CURVES)

@@ -1,7 +1,8 @@
 //! A session with the cluster: contact points, credentials, TLS, connections, and who coordinates.
 
-use super::coordinator::Noting;
 use super::options;
+use super::wire::connection::Patience;
+use super::wire::establish::Access;
 use crate::driver::OpenError;
 use crate::plan::CqlPlan;
 use rustls::pki_types::pem::PemObject;
@@ -15,7 +16,7 @@ use scylla::errors::{
     ConnectionError, ConnectionPoolError, ConnectionSetupRequestErrorKind, DbError, MetadataError,
     NewSessionError,
 };
-use scylla::policies::load_balancing::{DefaultPolicy, LoadBalancingPolicy};
+use scylla::policies::load_balancing::DefaultPolicy;
 use scylla::policies::retry::FallthroughRetryPolicy;
 use std::collections::BTreeSet;
 use std::fs;
@@ -24,33 +25,31 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// An idle connection is asked for a sign of life this often, so that a frozen node is noticed ...
-pub(super) const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(2);
-/// ... and given up after this long without one. Requests then move to other nodes.
-pub(super) const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(5);
-/// The crate waits from the first to the second of these, doubling, before it connects again to a node that broke; a node
-/// that others announce as up is tried at once. Its stable interface offers no other choice.
-pub(super) const RECONNECT_BACKOFF: [Duration; 2] =
-    [Duration::from_millis(50), Duration::from_secs(10)];
 /// How long the nodes may take to agree about the schema.
 pub(super) const SCHEMA_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Connect; one contact point that answers is enough.
-pub(super) async fn session(options: &CqlPlan, keyspace: &str) -> Result<Session, OpenError> {
-    let connections = NonZeroUsize::new(options.connections as usize).ok_or_else(|| {
-        OpenError::Option("driver.connections: at least one to each node is needed".into())
-    })?;
+pub(super) async fn session(
+    options: &CqlPlan,
+    keyspace: &str,
+    access: &Access,
+) -> Result<Session, OpenError> {
+    if options.connections == 0 {
+        return Err(OpenError::Option(
+            "driver.connections: at least one to each node is needed".into(),
+        ));
+    }
     let mut builder = SessionBuilder::new()
         .known_nodes(options::contact_points(options)?)
-        .pool_size(PoolSize::PerHost(connections))
-        .keepalive_interval(KEEPALIVE_INTERVAL)
-        .keepalive_timeout(KEEPALIVE_TIMEOUT)
+        .pool_size(PoolSize::PerHost(NonZeroUsize::MIN))
+        .keepalive_interval(Patience::USUAL.silence)
+        .keepalive_timeout(Patience::USUAL.limit)
         .schema_agreement_timeout(SCHEMA_TIMEOUT)
         .keyspaces_to_fetch([keyspace])
         .fetch_full_schema_metadata(false)
-        .default_execution_profile_handle(profile(policy(options, false)).into_handle())
-        .tls_context(tls(options)?);
-    if let Some((user, password)) = credentials(options)? {
+        .default_execution_profile_handle(profile(options).into_handle())
+        .tls_context(access.tls.clone());
+    if let Some((user, password)) = access.credentials.clone() {
         builder = builder.user(user, password);
     }
     let session = builder.build().await.map_err(|error| refused(&error))?;
@@ -58,28 +57,15 @@ pub(super) async fn session(options: &CqlPlan, keyspace: &str) -> Result<Session
     Ok(session)
 }
 
-/// Send first attempts to replicas of the key, if the cluster's tokens can be computed, and note where they go.
-pub(super) fn route(session: &Session, options: &CqlPlan, token_aware: bool) {
-    let policy = Noting(policy(options, token_aware));
-    let mut handle = session.get_default_execution_profile_handle().clone();
-    handle.map_to_another_profile(profile(Arc::new(policy)));
-}
-
-/// Who coordinates: a replica of the key, or any node; with a local datacenter only nodes of it.
-pub(super) fn policy(options: &CqlPlan, token_aware: bool) -> Arc<dyn LoadBalancingPolicy> {
-    let builder = DefaultPolicy::builder().token_aware(token_aware);
-    match &options.local_datacenter {
+/// What the crate itself asks (schema, facts) is tried once, at any node that may coordinate.
+fn profile(options: &CqlPlan) -> ExecutionProfile {
+    let builder = DefaultPolicy::builder().token_aware(false);
+    let policy = match &options.local_datacenter {
         Some(name) => builder.prefer_datacenter(name.clone()),
         None => builder.prefer_no_datacenter(),
-    }
-    .permit_dc_failover(false)
-    .build()
-}
-
-/// One request, one attempt: retries, deadlines and the one timer of an attempt are the engine's.
-fn profile(policy: Arc<dyn LoadBalancingPolicy>) -> ExecutionProfile {
+    };
     ExecutionProfile::builder()
-        .load_balancing_policy(policy)
+        .load_balancing_policy(policy.permit_dc_failover(false).build())
         .retry_policy(Arc::new(FallthroughRetryPolicy::new()))
         .speculative_execution_policy(None)
         .request_timeout(None)
@@ -105,7 +91,8 @@ fn check_datacenter(session: &Session, options: &CqlPlan) -> Result<(), OpenErro
     )))
 }
 
-fn credentials(options: &CqlPlan) -> Result<Option<(String, String)>, OpenError> {
+/// User and password, if the plan gives them.
+pub(super) fn credentials(options: &CqlPlan) -> Result<Option<(String, String)>, OpenError> {
     match (&options.user, &options.password_file) {
         (None, None) => Ok(None),
         (Some(user), Some(file)) => {
@@ -123,7 +110,8 @@ fn credentials(options: &CqlPlan) -> Result<Option<(String, String)>, OpenError>
     }
 }
 
-fn tls(options: &CqlPlan) -> Result<Option<Arc<ClientConfig>>, OpenError> {
+/// TLS, if the plan asks for it.
+pub(super) fn tls(options: &CqlPlan) -> Result<Option<Arc<ClientConfig>>, OpenError> {
     let Some(ca) = &options.tls_ca else {
         if options.tls_cert.is_some() || options.tls_key.is_some() {
             return Err(OpenError::Option(

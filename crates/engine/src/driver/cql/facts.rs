@@ -1,8 +1,9 @@
 //! What is in effect on the servers and on our side, asked once when the driver opens.
 
-use super::connect::{KEEPALIVE_INTERVAL, KEEPALIVE_TIMEOUT, RECONNECT_BACKOFF};
 use super::options::{Names, level_name};
 use super::schema::{self, Keyspace};
+use super::wire::connection::Patience;
+use super::wire::node::RECONNECT;
 use crate::driver::OpenError;
 use crate::plan::CqlPlan;
 use futures::future::join_all;
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The crate speaks this version of the native protocol and no other.
+/// The crate and our own connections speak this version of the native protocol and no other.
 const PROTOCOL_VERSION: u32 = 4;
 /// A node that does not tell its version within this is listed without one.
 const NODE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -73,7 +74,6 @@ pub(super) async fn gather(
     let sharded = nodes.iter().any(|node| node.sharder().is_some());
     Ok(json!({
         "system": if sharded { "scylladb" } else { "cassandra" },
-        "clocks": "call",
         "cluster_name": cluster.name,
         "partitioner": cluster.partitioner,
         "token_aware": cluster.token_aware(),
@@ -81,9 +81,10 @@ pub(super) async fn gather(
         "nodes": join_all(nodes.iter().map(|node| describe(session, node))).await,
         "protocol_version": PROTOCOL_VERSION,
         "connections_per_node": options.connections,
-        "keepalive_interval_ms": KEEPALIVE_INTERVAL.as_millis(),
-        "keepalive_timeout_ms": KEEPALIVE_TIMEOUT.as_millis(),
-        "reconnect_backoff_ms": RECONNECT_BACKOFF.map(|delay| delay.as_millis()),
+        "keepalive_interval_ms": Patience::USUAL.silence.as_millis(),
+        "keepalive_timeout_ms": Patience::USUAL.limit.as_millis(),
+        "reconnect_backoff_ms": RECONNECT.map(|delay| delay.as_millis()),
+        "clocks": "socket",
         "compression": Value::Null,
         "tls": options.tls_ca.is_some(),
         "user": options.user,

@@ -1,43 +1,43 @@
-//! The CQL driver: Apache Cassandra and `ScyllaDB` through the scylla crate.
+//! The CQL driver: Apache Cassandra and `ScyllaDB`.
 //!
-//! The first attempt of an operation goes to a replica of its key, later ones to any node but the one that failed. The
-//! crate itself neither retries nor speculates. Scans follow token order.
+//! The scylla crate knows the cluster: contact points, topology, schema, preparation. Operations travel on connections of
+//! our own ([`wire`]). The first attempt goes to a replica of its key, each in its turn, later ones to any node but the one
+//! that failed. Scans follow token order.
 
 mod connect;
 mod coordinator;
 mod facts;
 mod options;
 mod outcome;
+mod routes;
 mod rows;
 mod schema;
 mod statements;
 mod wait;
+mod wire;
 
 use super::{Driver, OpenError};
 use crate::generate::values::Values;
-use crate::operation::{FieldSet, Kind, Operation, Outcome, Reply};
+use crate::operation::{FieldSet, Kind, Operation, Outcome, Reply, Stamps};
 use crate::plan::{CqlPlan, Plan};
-use coordinator::{Elsewhere, Failed};
+use coordinator::Failed;
 use facts::{Chosen, Cluster};
 use options::Names;
 use outcome::Failure;
-use scylla::client::session::Session;
-use scylla::policies::load_balancing::LoadBalancingPolicy;
-use scylla::response::PagingState;
-use scylla::statement::prepared::PreparedStatement;
+use routes::{Choice, Routes};
 use serde_json::Value;
-use statements::{Bound, Statements};
-use std::borrow::Cow;
-use std::ops::ControlFlow;
+use statements::{Prepared, Statements};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use wire::connection::{Answer, Connection, Traffic};
+use wire::establish::Access;
+use wire::frame::{self, ServerError, opcode};
 
-/// A session with a cluster, its statements prepared.
+/// A way to a cluster, its statements prepared.
 pub struct Cql {
-    session: Session,
+    routes: Routes,
     statements: Statements,
-    /// Chooses among all nodes, for attempts after the first.
-    any_node: Arc<dyn LoadBalancingPolicy>,
     failed: Failed,
     facts: Value,
 }
@@ -56,36 +56,53 @@ impl Cql {
             write: options::consistency("driver.write_consistency", &options.write_consistency)?,
             page_rows: statements::page_rows(&plan.workload),
         };
-        let session = connect::session(options, &names.keyspace).await?;
+        let access = Access {
+            tls: connect::tls(options)?,
+            credentials: connect::credentials(options)?,
+        };
+        let session = Arc::new(connect::session(options, &names.keyspace, &access).await?);
         let cluster = Cluster::ask(&session).await?;
-        connect::route(&session, options, cluster.token_aware());
         let statements = if plan.engine.index == 0 {
             schema::create(&session, options, &names).await?;
             Statements::prepare(&session, &names, &plan.workload, chosen.read, chosen.write).await?
         } else {
             wait::for_table(&session, &names, plan, &chosen).await?
         };
+        // The replication of a keyspace made since we connected decides who its replicas are.
+        let refreshed = session.refresh_metadata().await;
+        refreshed.map_err(|error| OpenError::Reach(error.to_string()))?;
+        let choice = Choice {
+            datacenter: options.local_datacenter.clone(),
+            token_aware: cluster.token_aware(),
+            keyspace: names.keyspace.clone(),
+            table: names.table.clone(),
+            connections: options.connections as usize,
+            access,
+        };
         Ok(Self {
             facts: facts::gather(&session, options, &names, &cluster, &chosen).await?,
-            any_node: connect::policy(options, false),
+            routes: Routes::open(&session, choice, &Arc::new(Traffic::default())).await?,
             failed: Failed::default(),
             statements,
-            session,
         })
     }
 
     async fn attempt(
         &self,
         op: &Operation,
-        attempt: u32,
+        connection: &Connection,
         values: &Values,
         reply: &mut Reply,
     ) -> Result<Outcome, Failure> {
-        let statement = self.statement(op, attempt)?;
+        let statement = self
+            .statements
+            .of(op)
+            .ok_or_else(|| Failure::client("no statement was prepared for this operation"))?;
         if op.kind == Kind::Scan {
-            return self.scan(&statement, op, values, reply).await;
+            return scan(connection, statement, op, values, reply).await;
         }
-        let result = self.session.execute_unpaged(&statement, Bound(op)).await?;
+        let answer = execute(connection, statement, op, None, reply).await?;
+        let message = answer.message()?;
         if op.kind != Kind::Read {
             return Ok(Outcome::Ok);
         }
@@ -93,55 +110,72 @@ impl Cql {
             FieldSet::All => 0,
             FieldSet::One(field) => field,
         };
-        rows::record(result, op.key.as_bytes(), first, values, reply)
+        rows::record(message, op.key.as_bytes(), first, values, reply)
     }
 
-    /// The prepared statement, as it is or, where this attempt needs something of its own, a shallow copy.
-    fn statement(
-        &self,
-        op: &Operation,
-        attempt: u32,
-    ) -> Result<Cow<'_, PreparedStatement>, Failure> {
-        let prepared = self
-            .statements
-            .of(op)
-            .ok_or_else(|| Failure::client("no statement was prepared for this operation"))?;
-        let mut statement = Cow::Borrowed(prepared);
-        if matches!(op.kind, Kind::Insert | Kind::Update | Kind::Delete) {
-            // The operation's own, so that a late attempt never overwrites a newer write.
-            statement.to_mut().set_timestamp(Some(op.timestamp_us));
-        }
-        if attempt > 1 {
-            let elsewhere = Elsewhere {
-                inner: Arc::clone(&self.any_node),
-                avoided: self.failed.take(op.number),
-            };
-            let statement = statement.to_mut();
-            statement.set_load_balancing_policy(Some(Arc::new(elsewhere)));
-        }
-        Ok(statement)
+    fn route(&self, op: &Operation, attempt: u32) -> Option<(Arc<Connection>, SocketAddr)> {
+        let avoided = if attempt > 1 {
+            self.failed.take(op.number)
+        } else {
+            None
+        };
+        self.routes.connection(op.key.as_bytes(), avoided)
     }
+}
 
-    async fn scan(
-        &self,
-        statement: &PreparedStatement,
-        op: &Operation,
-        values: &Values,
-        reply: &mut Reply,
-    ) -> Result<Outcome, Failure> {
-        let mut state = PagingState::start();
-        loop {
-            let page = self
-                .session
-                .execute_single_page(statement, Bound(op), state);
-            let (result, next) = page.await?;
-            rows::page(result, values, reply)?;
-            match next.into_paging_control_flow() {
-                ControlFlow::Continue(more) => state = more,
-                ControlFlow::Break(()) => return Ok(Outcome::Ok),
-            }
+async fn scan(
+    connection: &Connection,
+    statement: &Prepared,
+    op: &Operation,
+    values: &Values,
+    reply: &mut Reply,
+) -> Result<Outcome, Failure> {
+    let mut state: Option<Vec<u8>> = None;
+    loop {
+        let answer = execute(connection, statement, op, state.as_deref(), reply).await?;
+        match rows::page(answer.message()?, values, reply)? {
+            Some(next) => state = Some(next.to_vec()),
+            None => return Ok(Outcome::Ok),
         }
     }
+}
+
+/// The answer to a prepared statement; a node that does not know it (one that joined, or restarted) learns it first.
+async fn execute(
+    connection: &Connection,
+    statement: &Prepared,
+    op: &Operation,
+    page: Option<&[u8]>,
+    reply: &mut Reply,
+) -> Result<Answer, Failure> {
+    let ask = || connection.call(opcode::EXECUTE, |out| statement.execute(op, page, out));
+    match result(ask().await?, reply) {
+        Err(error) if error.code == ServerError::UNPREPARED => {
+            let prepare = connection.call(opcode::PREPARE, |out| {
+                frame::bytes(out, statement.text.as_bytes());
+            });
+            result(prepare.await?, reply)?;
+            Ok(result(ask().await?, reply)?)
+        }
+        other => Ok(other?),
+    }
+}
+
+/// The answer if it is no error. Its clocks go to `reply`: of several requests of an attempt when the first left and when
+/// the last was answered.
+fn result(answer: Answer, reply: &mut Reply) -> Result<Answer, ServerError> {
+    reply.stamps = Stamps {
+        sent_ns: reply.stamps.sent_ns.or(Some(answer.sent_ns)),
+        received_ns: Some(answer.received_ns),
+    };
+    if answer.opcode() == opcode::RESULT {
+        return Ok(answer);
+    }
+    let read = answer.message().and_then(ServerError::read);
+    Err(read.unwrap_or_else(|malformed| ServerError {
+        code: 0,
+        message: malformed.to_string(),
+    }))
 }
 
 impl Driver for Cql {
@@ -153,14 +187,22 @@ impl Driver for Cql {
         values: &Values,
         reply: &mut Reply,
     ) -> Outcome {
-        let attempted = self.attempt(op, attempt, values, reply);
-        let (ended, node) = coordinator::noting(tokio::time::timeout(timeout, attempted)).await;
-        let failure = match ended {
+        reply.stamps = Stamps::default();
+        let Some((connection, node)) = self.route(op, attempt) else {
+            let failure = Failure::unreachable();
+            reply.error = Some(failure.text);
+            return failure.outcome;
+        };
+        let attempted = self.attempt(op, &connection, values, reply);
+        let failure = match tokio::time::timeout(timeout, attempted).await {
             Ok(Ok(outcome)) => return outcome,
             Ok(Err(failure)) => failure,
-            Err(_) => Failure::timeout(),
+            Err(_) => {
+                reply.stamps.received_ns = None; // it ended with our patience, not with an answer
+                Failure::timeout()
+            }
         };
-        if let Some(node) = node.filter(|_| failure.outcome.retryable()) {
+        if failure.outcome.retryable() {
             self.failed.note(op.number, node);
         }
         reply.error = Some(failure.text);

@@ -1,11 +1,9 @@
-//! How the crate's errors read as outcomes. The texts are short and without varying parts where that is possible, so that
+//! How a failed attempt reads as an outcome. The texts are short and without varying parts where that is possible, so that
 //! equal failures count as equal.
 
+use super::wire::connection::Broken;
+use super::wire::frame::{Malformed, ServerError};
 use crate::operation::Outcome;
-use scylla::errors::{
-    BrokenConnectionErrorKind, ConnectionPoolError, DbError, ExecutionError, PrepareError,
-    RequestAttemptError,
-};
 
 /// An attempt that failed.
 #[derive(Debug)]
@@ -17,144 +15,90 @@ pub(super) struct Failure {
 }
 
 impl Failure {
+    fn new(outcome: Outcome, text: impl Into<String>) -> Self {
+        Self {
+            outcome,
+            text: text.into(),
+        }
+    }
+
     /// Nothing came back in time.
     pub fn timeout() -> Self {
-        Self {
-            outcome: Outcome::Timeout,
-            text: "no answer in time".into(),
-        }
+        Self::new(Outcome::Timeout, "no answer in time")
+    }
+
+    /// No node can be asked.
+    pub fn unreachable() -> Self {
+        Self::new(Outcome::Connection, "no connection to any node")
     }
 
     /// A fault on our side of the wire.
     pub fn client(text: impl Into<String>) -> Self {
-        Self {
-            outcome: Outcome::Client,
-            text: text.into(),
+        Self::new(Outcome::Client, text)
+    }
+}
+
+impl From<Broken> for Failure {
+    fn from(broken: Broken) -> Self {
+        Self::new(Outcome::Connection, broken.0)
+    }
+}
+
+impl From<Malformed> for Failure {
+    fn from(malformed: Malformed) -> Self {
+        Self::client(malformed.to_string())
+    }
+}
+
+/// By the error codes of native_protocol_v4.spec, section 9.
+impl From<ServerError> for Failure {
+    fn from(error: ServerError) -> Self {
+        let (outcome, text) = match error.code {
+            0x1000 => (Outcome::Unavailable, "too few replicas alive"),
+            0x1001 => (Outcome::Overloaded, "overloaded"),
+            0x1002 => (Outcome::Unavailable, "the coordinator is joining"),
+            0x1100 => (Outcome::Timeout, "write timeout"),
+            0x1200 => (Outcome::Timeout, "read timeout"),
+            0x1300 => (Outcome::Server, "read failure on a replica"),
+            0x1500 => (Outcome::Server, "write failure on a replica"),
+            // These name a fault of the request: another attempt would end the same way.
+            0x000A | 0x0100 | 0x2000..=0x23FF => (Outcome::Client, ""),
+            _ => (Outcome::Server, ""),
+        };
+        if text.is_empty() {
+            return Self::new(
+                outcome,
+                format!("{} (error {:#06x})", error.message, error.code),
+            );
         }
+        Self::new(outcome, text)
     }
-}
-
-impl From<ExecutionError> for Failure {
-    fn from(error: ExecutionError) -> Self {
-        match error {
-            ExecutionError::LastAttemptError(attempt) => attempt.into(),
-            ExecutionError::PrepareError(PrepareError::AllAttemptsFailed { first_attempt }) => {
-                first_attempt.into()
-            }
-            ExecutionError::ConnectionPoolError(pool)
-            | ExecutionError::PrepareError(PrepareError::ConnectionPoolError(pool)) => pool.into(),
-            ExecutionError::EmptyPlan => connection("no node may coordinate"),
-            ExecutionError::RequestTimeout(_) => Self::timeout(),
-            other => Self::client(other.to_string()),
-        }
-    }
-}
-
-impl From<ConnectionPoolError> for Failure {
-    fn from(error: ConnectionPoolError) -> Self {
-        connection(match error {
-            ConnectionPoolError::Broken { .. } => "no connection to any node",
-            ConnectionPoolError::Initializing => "the first connection is not made yet",
-            _ => "no node may coordinate",
-        })
-    }
-}
-
-impl From<RequestAttemptError> for Failure {
-    fn from(error: RequestAttemptError) -> Self {
-        match error {
-            RequestAttemptError::DbError(error, message) => database(&error, &message),
-            RequestAttemptError::BrokenConnectionError(broken) => {
-                connection(match broken.downcast_ref() {
-                    Some(BrokenConnectionErrorKind::KeepaliveTimeout(_)) => {
-                        "the connection gave no sign of life"
-                    }
-                    _ => "the connection broke",
-                })
-            }
-            other => Self::client(other.to_string()),
-        }
-    }
-}
-
-fn connection(text: &str) -> Failure {
-    Failure {
-        outcome: Outcome::Connection,
-        text: text.into(),
-    }
-}
-
-fn database(error: &DbError, message: &str) -> Failure {
-    let (outcome, text) = match error {
-        DbError::ReadTimeout { .. } => (Outcome::Timeout, "read timeout".into()),
-        DbError::WriteTimeout { .. } => (Outcome::Timeout, "write timeout".into()),
-        DbError::Overloaded => (Outcome::Overloaded, "overloaded".into()),
-        DbError::RateLimitReached { .. } => (Outcome::Overloaded, "rate limit reached".into()),
-        DbError::Unavailable { .. } => (Outcome::Unavailable, "too few replicas alive".into()),
-        DbError::IsBootstrapping => (Outcome::Unavailable, "the coordinator is joining".into()),
-        DbError::ReadFailure { .. } => (Outcome::Server, "read failure on a replica".into()),
-        DbError::WriteFailure { .. } => (Outcome::Server, "write failure on a replica".into()),
-        // These name a fault of the request: another attempt would end the same way.
-        DbError::SyntaxError
-        | DbError::Invalid
-        | DbError::Unauthorized
-        | DbError::AuthenticationError
-        | DbError::ConfigError
-        | DbError::ProtocolError => (Outcome::Client, format!("{error}: {message}")),
-        other => (Outcome::Server, format!("{other}: {message}")),
-    };
-    Failure { outcome, text }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scylla::errors::WriteType;
-    use scylla::statement::Consistency;
 
     #[test]
-    fn database_errors_have_their_outcomes() {
-        let consistency = Consistency::Quorum;
+    fn server_errors_have_their_outcomes() {
         let cases = [
-            (
-                DbError::WriteTimeout {
-                    consistency,
-                    received: 1,
-                    required: 2,
-                    write_type: WriteType::Simple,
-                },
-                Outcome::Timeout,
-            ),
-            (
-                DbError::Unavailable {
-                    consistency,
-                    required: 2,
-                    alive: 1,
-                },
-                Outcome::Unavailable,
-            ),
-            (DbError::Overloaded, Outcome::Overloaded),
-            (DbError::IsBootstrapping, Outcome::Unavailable),
-            (DbError::ServerError, Outcome::Server),
-            (DbError::Other(77), Outcome::Server),
-            (DbError::Invalid, Outcome::Client),
+            (0x0000, Outcome::Server),
+            (0x000A, Outcome::Client),
+            (0x1000, Outcome::Unavailable),
+            (0x1001, Outcome::Overloaded),
+            (0x1002, Outcome::Unavailable),
+            (0x1100, Outcome::Timeout),
+            (0x1200, Outcome::Timeout),
+            (0x1300, Outcome::Server),
+            (0x2100, Outcome::Client),
+            (0x2200, Outcome::Client),
+            (ServerError::UNPREPARED, Outcome::Server),
         ];
-        for (error, expected) in cases {
-            let attempt = RequestAttemptError::DbError(error.clone(), String::new());
-            let failure = Failure::from(ExecutionError::LastAttemptError(attempt));
-            assert_eq!(failure.outcome, expected, "{error}");
+        for (code, expected) in cases {
+            let message = "what the server says".to_owned();
+            let failure = Failure::from(ServerError { code, message });
+            assert_eq!(failure.outcome, expected, "{code:#06x}");
+            assert!(!failure.text.is_empty());
         }
-    }
-
-    #[test]
-    fn a_missing_connection_is_a_connection_failure() {
-        let failure = Failure::from(ExecutionError::ConnectionPoolError(
-            ConnectionPoolError::Initializing,
-        ));
-        assert_eq!(failure.outcome, Outcome::Connection);
-        assert_eq!(
-            Failure::from(ExecutionError::EmptyPlan).outcome,
-            Outcome::Connection
-        );
     }
 }

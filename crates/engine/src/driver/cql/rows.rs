@@ -1,73 +1,59 @@
-//! Raw rows of an answer, handed to the reply without a copy.
+//! Rows of an answer, handed to the reply without a copy.
 
 use super::outcome::Failure;
+use super::wire::frame::{Malformed, Rows};
 use crate::generate::values::Values;
 use crate::operation::{Outcome, Reply};
-use scylla::deserialize::FrameSlice;
-use scylla::deserialize::row::{ColumnIterator, RawColumn};
-use scylla::response::query_result::QueryResult;
 
 /// The one row of a read of `key`, whose first column is field `first`; no row is no such record.
 pub(super) fn record(
-    result: QueryResult,
+    message: &[u8],
     key: &[u8],
     first: u16,
     values: &Values,
     reply: &mut Reply,
 ) -> Result<Outcome, Failure> {
-    let rows = each(result, |row| fields(row, key, first, values, reply))?;
-    Ok(if rows == 0 {
+    let mut rows = Rows::read(message)?;
+    for _ in 0..rows.count {
+        let columns = rows.columns;
+        fields(&mut rows, columns, key, first, values, reply)?;
+    }
+    Ok(if rows.count == 0 {
         Outcome::NotFound
     } else {
         Outcome::Ok
     })
 }
 
-/// A page of a scan: each row's first column is its key, the others are its fields.
-pub(super) fn page(
-    result: QueryResult,
+/// A page of a scan: each row's first column is its key, the others are its fields. Where the next page begins, if there is one.
+pub(super) fn page<'a>(
+    message: &'a [u8],
     values: &Values,
     reply: &mut Reply,
-) -> Result<usize, Failure> {
-    each(result, |mut row| {
-        let key = row.next().transpose().map_err(failure)?;
-        let key = key.as_ref().and_then(bytes).unwrap_or_default();
-        fields(row, key, 0, values, reply)
-    })
-}
-
-fn each(
-    result: QueryResult,
-    mut show: impl FnMut(ColumnIterator<'_, '_>) -> Result<(), Failure>,
-) -> Result<usize, Failure> {
-    let rows = result.into_rows_result().map_err(failure)?;
-    for row in rows.rows::<ColumnIterator>().map_err(failure)? {
-        show(row.map_err(failure)?)?;
+) -> Result<Option<&'a [u8]>, Failure> {
+    let mut rows = Rows::read(message)?;
+    for _ in 0..rows.count {
+        let key = rows.cell()?.unwrap_or_default();
+        let columns = rows.columns.saturating_sub(1);
+        fields(&mut rows, columns, key, 0, values, reply)?;
     }
-    Ok(rows.rows_num())
+    Ok(rows.paging_state)
 }
 
 /// A column without a value is a field never written.
 fn fields(
-    row: ColumnIterator<'_, '_>,
+    rows: &mut Rows<'_>,
+    columns: usize,
     key: &[u8],
     first: u16,
     values: &Values,
     reply: &mut Reply,
-) -> Result<(), Failure> {
+) -> Result<(), Malformed> {
     reply.row();
-    for (field, column) in (first..).zip(row) {
-        if let Some(value) = bytes(&column.map_err(failure)?) {
+    for field in (first..).take(columns) {
+        if let Some(value) = rows.cell()? {
             reply.field(values, key, field, value);
         }
     }
     Ok(())
-}
-
-fn bytes<'a>(column: &RawColumn<'a, '_>) -> Option<&'a [u8]> {
-    column.slice.as_ref().map(FrameSlice::as_slice)
-}
-
-fn failure(error: impl std::fmt::Display) -> Failure {
-    Failure::client(error.to_string())
 }

@@ -29,13 +29,7 @@ pub(super) async fn for_table(
                 let workload = &plan.workload;
                 match Statements::prepare(session, names, workload, chosen.read, chosen.write).await
                 {
-                    Ok(statements) => {
-                        // The replication of a keyspace made since we connected decides who its replicas are.
-                        let refreshed = session.refresh_metadata().await;
-                        return refreshed
-                            .map(|()| statements)
-                            .map_err(|error| OpenError::Reach(error.to_string()));
-                    }
+                    Ok(statements) => return Ok(statements),
                     Err(error) => error,
                 }
             }

@@ -1,6 +1,6 @@
 """How far the statistics can be trusted: intervals, verdicts, cuts and fits on sources of known truth.
 
-    PYTHONPATH=python:tests/unit python benches/statistics.py [--draws 2000] [--calls 200]
+    PYTHONPATH=python:tests/unit python benches/stats_truth.py [--draws 2000] [--calls 200]
 
 Everything is seeded: the same call prints the same figures. A 95 % interval should hold the truth in 95 %,
 equal things should be told apart in at most 5 %.
