@@ -20,7 +20,9 @@ fn collect(folder: &Path, into: &mut Vec<PathBuf>) {
 }
 
 fn main() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    // Asked when it runs, not when it is compiled: worktrees that share a target folder share the compiled script.
+    let manifest = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
+    let root = Path::new(&manifest).join("../..");
     let mut files = vec![root.join("Cargo.toml"), root.join("Cargo.lock")];
     collect(&root.join("crates"), &mut files);
     files.sort_by_key(|p| {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from scipy import stats
+from scipy import special, stats
 
 from steelyard.analysis.stats.runs import Contrast
 
@@ -12,7 +12,7 @@ WANTED = 0.8
 """Chance with which the number named settles the question; the usual one for planning."""
 CHANCES = [(k + 0.5) / 15 for k in range(15)]
 """The true ratio is not the one seen: the chance is averaged over where it may lie. Planned for the estimate
-alone, the advice settled 86 % of the questions between systems 5 % apart, so 97 % (benches/stats_truth.py)."""
+alone, the advice settled 86 % of questions between systems 5 % apart (benches/stats_truth.py)."""
 MOST = 1000
 """Beyond this nobody repeats; change the set-up or widen the margin."""
 
@@ -37,14 +37,14 @@ def settled(runs: int, log_ratio: float, deviation: float, margin: float, level:
     error = deviation * math.sqrt(2 / runs)
     if error == 0:
         return 1.0
-    critical = float(stats.t.ppf(1 - level / 2, freedom))
+    critical = float(special.stdtrit(freedom, 1 - level / 2))
     shift = abs(log_ratio) / error
     spread = math.sqrt(1 + critical**2 / (2 * freedom))  # the estimate scatters, and so does its known error
     room = math.log1p(margin) / error - critical
 
     def below(border: float) -> float:
         """Chance that the estimate lies between minus and plus the border."""
-        return float(stats.norm.cdf((border - shift) / spread) - stats.norm.cdf((-border - shift) / spread))
+        return float(special.ndtr((border - shift) / spread) - special.ndtr((-border - shift) / spread))
 
     return min(1 - below(critical) + max(below(room), 0.0), 1.0)
 
