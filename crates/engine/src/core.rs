@@ -149,8 +149,10 @@ pub struct Core {
     offset_us: i64,
     last_timestamp_us: i64,
     grain_us: i64,
-    /// The newest timestamp in the database's unit, and the first number that has it.
-    peers: (i64, u64),
+    /// The first number with the newest timestamp in the database's unit ...
+    peer: u64,
+    /// ... and where that ends, us.
+    peers_until: i64,
     /// Per kind.
     pub kinds: [KindCounts; Kind::ALL.len()],
     /// Operations that ended (parts of a read-modify-write not among them).
@@ -223,7 +225,8 @@ impl Core {
             offset_us: parts.offset_us,
             last_timestamp_us: 0,
             grain_us: parts.grain_us,
-            peers: (0, 0),
+            peer: 0,
+            peers_until: 0,
             kinds: [KindCounts::default(); Kind::ALL.len()],
             done: 0,
             ok: 0,
@@ -261,9 +264,10 @@ impl Core {
         self.recorder.counts.in_flight = self.recorder.counts.in_flight.max(self.in_flight);
         self.last_timestamp_us =
             (now as i64 / 1000 + self.offset_us).max(self.last_timestamp_us + 1);
-        let grain = self.last_timestamp_us / self.grain_us;
-        if grain != self.peers.0 {
-            self.peers = (grain, number);
+        if self.last_timestamp_us >= self.peers_until {
+            self.peer = number;
+            self.peers_until =
+                self.last_timestamp_us - self.last_timestamp_us % self.grain_us + self.grain_us;
         }
         let judge = match self.verify {
             Verify::Off => false,
@@ -274,7 +278,7 @@ impl Core {
             draft,
             due,
             timestamp_us: self.last_timestamp_us,
-            peer: self.peers.1,
+            peer: self.peer,
             judge,
             known,
         })

@@ -264,17 +264,33 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Forget the last reply; buffers stay, and so does a batch.
+    /// Forget the last reply; buffers stay, and so does a batch. Field by field: a whole new one would be moved in the hot loop.
     pub fn reset(&mut self, judge: bool, keep_versions: bool) {
-        let mut versions = std::mem::take(&mut self.versions);
-        versions.clear();
-        *self = Self {
+        let Self {
+            rows,
+            fields,
+            bytes,
+            checked,
+            corrupt,
+            foreign,
             versions,
-            batch: self.batch.take(),
-            judge,
-            keep_versions,
-            ..Self::default()
-        };
+            error,
+            failure,
+            stamps,
+            buffered,
+            batch: _,
+            ..
+        } = self;
+        for count in [rows, fields, bytes, checked, corrupt, foreign] {
+            *count = 0;
+        }
+        versions.clear();
+        *error = None;
+        *failure = None;
+        *stamps = Stamps::default();
+        *buffered = false;
+        self.judge = judge;
+        self.keep_versions = keep_versions;
     }
 
     /// A row begins.
