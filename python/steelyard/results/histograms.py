@@ -14,7 +14,7 @@ _LINE = re.compile(r"Tag=([^,]+),([\d.]+),([\d.]+),[\d.]+,(\S+)")
 
 
 def parse_line(line: str) -> tuple[str, float, HdrHistogram] | None:
-    """(tag, start in seconds since the phase began, histogram of ns) of a line; None if it is no such line."""
+    """(tag, start in seconds since the phase began, histogram of ns) of a line; None if it is no such."""
     match = _LINE.fullmatch(line.strip())
     if match is None:
         return None
