@@ -15,6 +15,7 @@ import pytest
 
 from steelyard.testbed.cassandra import CassandraTestbed
 from steelyard.testbed.hbase import HBaseTestbed
+from steelyard.testbed.hbase.layout import REGIONSERVER
 
 CHECKOUT = Path(__file__).parents[2]
 LIMIT_S = 500
@@ -42,17 +43,13 @@ def registry(testbed: HBaseTestbed) -> str:
 
 
 def test_the_cql_driver_keeps_the_contract(cassandra3: CassandraTestbed) -> None:
-    place = cassandra3.nodes[0].place
-    cargo_test(
-        "steelyard-engine",
-        "driver_contract",
-        ["cql"],
-        {"STEELYARD_TEST_CQL": f"{place.host}:{place.port}"},
-    )
+    server = {"STEELYARD_TEST_CQL": str(cassandra3.nodes[0].place)}
+    cargo_test("steelyard-engine", "driver_contract", ["cql"], server)
 
 
 def test_the_hbase_driver_keeps_the_contract(hbase3: HBaseTestbed) -> None:
-    cargo_test("steelyard-engine", "driver_contract", ["hbase"], {"STEELYARD_TEST_HBASE": registry(hbase3)})
+    server = {"STEELYARD_TEST_HBASE": str(hbase3.nodes[0].spec.place(REGIONSERVER))}
+    cargo_test("steelyard-engine", "driver_contract", ["hbase"], server)
 
 
 def test_the_hbase_client_does_what_it_says(hbase3: HBaseTestbed) -> None:
