@@ -69,11 +69,16 @@ def put(spec: HBaseSpec, row: bytes, value: bytes) -> None:
     assert wire.number_of(wire.ask(spec.place(REGIONSERVER), wire.CLIENT, "Mutate", param), 2) == 1
 
 
-def files(testbed: HBaseTestbed) -> int:
-    beans = [
-        jmx.bean(spec.web(REGIONSERVER), jmx.REGIONSERVER) for spec in having(specs(testbed), REGIONSERVER)
-    ]
-    return sum(int(bean["storeFileCount"]) for bean in beans)
+def files(testbed: HBaseTestbed) -> int | None:
+    """Store files of all servers; None while one does not tell, as after a region was opened."""
+    asked = [spec.web(REGIONSERVER) for spec in having(specs(testbed), REGIONSERVER)]
+    told = [jmx.bean(web, jmx.REGIONSERVER).get("storeFileCount") for web in asked]
+    return None if None in told else sum(map(int, told))
+
+
+def files_told(testbed: HBaseTestbed) -> int:
+    wait_until(lambda: files(testbed) is not None, [], WAIT_S, "a server does not tell its store files")
+    return files(testbed) or 0
 
 
 def test_three_nodes_serve(hbase3: HBaseTestbed) -> None:
@@ -121,7 +126,7 @@ def test_every_server_tells_its_figures_anew_each_second(hbase3: HBaseTestbed) -
 def test_a_table_is_flushed_compacted_balanced_and_settles(hbase3: HBaseTestbed) -> None:
     create_table(hbase3, [b"b", b"c", b"d", b"e", b"f"])
     assert sorted(hbase3.regions(TABLE).values()) == [2, 2, 2]
-    before = files(hbase3)
+    before = files_told(hbase3)
     node = hbase3.nodes[0]
     letter = next(
         one.name.split(b",")[1][:1] for one in admin.regions(node.spec, TABLE) if b",," not in one.name

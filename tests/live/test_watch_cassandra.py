@@ -127,7 +127,6 @@ def test_metrics_move_under_writes_and_flush_works(cassandra3: Any) -> None:
     sampler.stop()
     client.run("drop keyspace watched")
     client.close()
-    assert sampler.cost()["cpu_seconds"] / sampler.cost()["seconds"] < 0.03
 
 
 def test_status(cassandra3: Any) -> None:
