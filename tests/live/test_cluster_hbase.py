@@ -237,8 +237,10 @@ def test_a_server_that_cannot_start_says_why_and_keeps_its_logs(cluster: Make) -
     assert not broken.folder.exists()
 
 
-def test_one_process_on_the_local_file_system(cluster: Make) -> None:
+def test_one_process_on_the_local_file_system_up_once_more(cluster: Make) -> None:
     alone = cluster("halone", standalone=True)
+    alone.up(print)
+    alone.down(print)
     alone.up(print)
     assert [server.name for server in alone.servers] == ["node1/standalone"]
     create_table(alone, [b"m"])

@@ -75,9 +75,9 @@ def test_trials_of_equal_settings_are_one_point_without_those_disturbed(
     study = overview(model)
     assert study is not None
     [table, meaning, remarks] = study.tables
-    assert table.rows[3][:5] == ("hbase", "as-shipped", "1000", "a", "1 of 2")
-    assert "±" in table.rows[0][5]
-    assert "±" not in table.rows[3][5]
+    assert table.rows[3][:2] == ("hbase as-shipped, target 1000, workload a", "1 of 2")
+    assert "±" in table.rows[0][2]
+    assert "±" not in table.rows[3][2]
     assert ("fault", "1 of 8", "8", "crowded: a build ran beside it") in remarks.rows
     assert meaning.columns == ("", "cassandra as-shipped", "hbase as-shipped")
 

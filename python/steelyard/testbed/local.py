@@ -92,6 +92,7 @@ class LocalCluster(RunningCluster[NodeT]):
     def up(self, say: Say) -> None:
         """Bring the cluster up; returns when it serves. See `Testbed.up`."""
         start = monotonic()
+        self.nodes = []  # it may have been up before
         state.end_leftovers(say)
         self._fetch(say)
         try:
@@ -220,7 +221,7 @@ class LocalCluster(RunningCluster[NodeT]):
 
     def warnings(self) -> list[str]:
         """What the user should know before believing a result."""
-        return list(self._warnings)
+        return list(dict.fromkeys(self._warnings))
 
     def engine_prefix(self) -> list[str]:
         """The client runs in the hub, if there are namespaces."""

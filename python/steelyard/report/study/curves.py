@@ -109,7 +109,7 @@ def _rows(members: Sequence[PointReport], x: Any, figure: Figure) -> Rows:
                 "low": value.low if bounded else value.estimate,
                 "high": value.high if bounded else value.estimate,
                 "trials": len(point.trials),
-                "point": ", ".join(f"{n} {plain(v)}" for n, v in point.levels.items()),
+                "point": point.label,
             }
         )
     return rows

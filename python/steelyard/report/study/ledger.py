@@ -230,7 +230,7 @@ LINES: Mapping[str, Line] = {
 def ledger(model: ReportModel) -> Table | None:
     """What each system and variant of a study means; None when there is only one."""
     sides: dict[str, Side] = {}
-    for trial in model.trials:
+    for trial in sorted(model.trials, key=lambda t: int(part(t.manifest, "trial").get("point") or 1)):
         said = part(trial.manifest, "trial")
         name = " ".join(str(said[key]) for key in ("system_name", "variant") if said.get(key))
         if trial.measured is not None and name not in sides:

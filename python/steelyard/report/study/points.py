@@ -36,6 +36,12 @@ class PointReport:
         """`cassandra matched`: what a line of a chart stands for."""
         return " ".join(filter(None, (self.system, self.variant))) or "all"
 
+    @property
+    def label(self) -> str:
+        """`cassandra matched, target 500, workload a`."""
+        levels = (f"{name} {plain(level)}" for name, level in self.levels.items())
+        return ", ".join(filter(None, (" ".join(filter(None, (self.system, self.variant))), *levels)))
+
     def interval(self, figure: Figure) -> Interval | None:
         """A figure over its trials; None when none has it, or one has it as zero."""
         values = [value for trial in self.trials if (value := figure(trial)) is not None]
@@ -81,21 +87,17 @@ def points_table(found: Sequence[PointReport]) -> Table | None:
     """One row a point: what it is, how many trials count, and its figures; None without points."""
     if not found:
         return None
-    named = factors(found)
     figures = {n: f for n, f in FIGURES.items() if any(p.interval(f) for p in found)}
     rows = [
         (
-            point.system or NONE,
-            point.variant or NONE,
-            *(plain(point.levels.get(name)) for name in named),
+            point.label,
             f"{len(point.trials)} of {point.planned}",
             *(spread(point.interval(figure)) for figure in figures.values()),
         )
         for point in found
     ]
-    columns = ("system", "variant", *named, "trials", *figures)
     breaks = frozenset(n for n in range(1, len(found)) if found[n].series != found[n - 1].series)
-    return Table("Points", columns, rows, words=3 + len(named), note=_note(found), breaks=breaks)
+    return Table("Points", ("point", "trials", *figures), rows, words=2, note=_note(found), breaks=breaks)
 
 
 def _note(found: Sequence[PointReport]) -> str:
