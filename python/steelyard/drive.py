@@ -75,6 +75,7 @@ class Drive:
     def _until_ended(self, state: _Phase) -> None:
         while len(state.ends) < state.engines:
             found = self.fleet.poll(POLL_S)
+            self.interrupts.check_aborted()
             now = time.monotonic()
             if found is not None:
                 state.heard_s = now

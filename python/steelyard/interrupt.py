@@ -76,6 +76,11 @@ class Interrupts:
         if self.requested:
             raise Interrupted("interrupted")
 
+    def check_aborted(self) -> None:
+        """Raise Interrupted when the second signal has come, also where what it raised was swallowed."""
+        if self.aborted:
+            raise Interrupted("interrupted")
+
     def _handle(self, _number: int, _frame: FrameType | None) -> None:
         self.count += 1
         if self._mode == "raise" or (self._mode == "note" and self.count > 1):

@@ -58,7 +58,7 @@ def phase(plan: dict, command: dict[str, object], orders: queue.Queue[dict[str, 
     emit("warning", kind="first_error", text="timeout: nobody answered") if not ok else None
     seconds = float(words["limit"].get("seconds") or 0)
     reason, stop = "time" if seconds else "operations", False
-    endless = (f"hang-in-{name}", f"numb-in-{name}")
+    endless = (f"hang-in-{name}", f"numb-in-{name}", f"deaf-in-{name}")
     second = 0
     with (Path(plan["out"]) / f"{name}.series.ndjson").open("w") as series:
         while True:

@@ -8,12 +8,18 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 import psutil
 import pytest
 from engine_fixtures import FakeEngine
+
+from steelyard.engine.fleet import Fleet
+from steelyard.engine.process import EngineProcess
+from steelyard.errors import Interrupted
+from steelyard.interrupt import Interrupts
 
 ROOT = Path(__file__).parents[2]
 LIMIT_S = 60
@@ -105,3 +111,29 @@ def test_killed_outright_the_engine_ends_by_itself(bench: Callable[[str], Bench]
     engine.wait(LIMIT_S)
     [partial] = (one.out / "trials").iterdir()
     assert partial.name == "001.partial"
+
+
+def test_the_second_signal_is_not_lost_where_it_was_swallowed() -> None:
+    with Interrupts() as interrupts, interrupts.noting():
+        signal.raise_signal(signal.SIGINT)
+        interrupts.check_aborted()
+        with suppress(Interrupted):
+            signal.raise_signal(signal.SIGINT)
+        with pytest.raises(Interrupted):
+            interrupts.check_aborted()
+
+
+def test_stopping_a_fleet_lets_an_interruption_through(tmp_path: Path) -> None:
+    fleet = Fleet(tmp_path, 1, tmp_path, lambda _folder, _index: {})
+    fleet.processes.append(cast(EngineProcess, Signalled()))
+    with pytest.raises(Interrupted):
+        fleet.stop()
+
+
+class Signalled:
+    """An engine whose user presses Ctrl-C while the stop is being written."""
+
+    ended = False
+
+    def post(self, _cmd: str) -> int:
+        raise Interrupted("interrupted")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.engine.process import EngineProcess, Event, Queue
-from steelyard.errors import EngineError, SteelyardError
+from steelyard.errors import EngineError, InfrastructureError, InputError
 
 PlanOf = Callable[[Path, int], dict[str, Any]]
 """(out folder, engine index) -> plan."""
@@ -109,7 +109,7 @@ class Fleet:
             if not process.ended:
                 try:
                     process.post("stop")
-                except SteelyardError:
+                except (InputError, InfrastructureError):  # not Interrupted: a second Ctrl-C may come here
                     process.close_input()
 
     def _command(self, cmd: str, **fields: Any) -> None:
@@ -155,7 +155,7 @@ class Fleet:
             if not process.ended:
                 try:
                     process.post("finish")
-                except SteelyardError:
+                except (InputError, InfrastructureError):  # not Interrupted: a second Ctrl-C may come here
                     process.close_input()
         for process in self.processes:
             status = process.wait(FINISH_LIMIT_S)
