@@ -77,7 +77,7 @@ def test_every_source_is_sampled() -> None:
         "metric": pl.String,
         "value": pl.Float64,
     }
-    assert set(frame["source"]) == {"machine", "engine", "lab", "node1", "node2"}
+    assert set(frame["source"]) == {"machine", "engine", "lab", "others", "node1", "node2"}
     ticks = frame.filter(source="machine", metric="cpu_seconds_total").height
     assert 8 <= ticks <= 13
     assert frame.filter(source="node1", metric="server_sstables").height >= ticks - 2

@@ -27,8 +27,8 @@ def engines(system: pl.DataFrame) -> list[str]:
 
 def nodes(system: pl.DataFrame) -> list[str]:
     """The servers among the sources."""
-    others = {"machine", "lab", *engines(system)}
-    return [s for s in sources(system) if s not in others]
+    no_servers = {"machine", "lab", "others", *engines(system)}
+    return [s for s in sources(system) if s not in no_servers]
 
 
 def samples(system: pl.DataFrame, source: str, metric: str) -> tuple[Floats, Floats]:

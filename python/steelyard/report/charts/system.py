@@ -70,7 +70,7 @@ def system_charts(trial: TrialReport) -> list[Chart]:
     if not system.height:
         return []
     origin = _origin(trial)
-    order = [*nodes(system), *engines(system), "lab", "machine"]
+    order = [*nodes(system), *engines(system), "lab", "others", "machine"]
     found = [_chart(system, measure, order, origin, _events(trial, origin)) for measure in MEASURES]
     return [chart for chart in found if chart is not None]
 

@@ -1,4 +1,4 @@
-"""The sources of `system.parquet` that are read from the kernel: machine, engines, lab, and each node."""
+"""The sources of `system.parquet` that are read from the kernel: machine, engines, lab, others, each node."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from steelyard.testbed.base import WatchTarget
 from steelyard.testbed.watch.cgroup import Values, read_group
 from steelyard.testbed.watch.files import OpenFiles
 from steelyard.testbed.watch.machine import network, read_machine, whole_disks
+from steelyard.testbed.watch.others import Others
 from steelyard.testbed.watch.processes import Processes, family
 
 NO_OPERATIONS = "the kernel counts disk operations for control groups only, and there is none"
@@ -49,6 +50,7 @@ class Sources:
         self._nodes = {target.name: Processes(self._files) for target in targets}
         self._engine_processes: dict[str, Processes] = {}
         self._lab = Processes(self._files, disk=False)
+        self._others = Others()
         for target in targets:
             self._note_missing(target)
         self._never["lab.disk"] = "not asked for: the results it writes are not part of what is measured"
@@ -66,8 +68,10 @@ class Sources:
                 self._engine_processes[name] = Processes(self._files)
                 self._never[f"{name}.disk operations"] = NO_OPERATIONS
             found[name] = self._engine_processes[name].sample([pid])
-        others = {pid for some in pids.values() for pid in some} | set(engines.values())
-        found["lab"] = self._lab.sample(family(self._lab_pid, others), disown=others)
+        driven = {pid for some in pids.values() for pid in some} | set(engines.values())
+        lab = family(self._lab_pid, driven)
+        found["lab"] = self._lab.sample(lab, disown=driven)
+        found["others"] = self._others.sample(lambda: driven | set(lab))
         return found
 
     @property

@@ -1,0 +1,70 @@
+"""What processes of others used, between looks at the whole machine."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+from typing import cast
+
+import polars as pl
+
+from steelyard.analysis.summary import Phase
+from steelyard.report.taint import crowd
+from steelyard.testbed.watch.others import EVERY_S, Others, Spent, growth
+
+BURN = """
+import sys, time
+until = time.process_time() + 0.5
+while time.process_time() < until: pass
+print("x", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_a_process_of_others_is_counted_and_one_of_ours_is_not() -> None:
+    clock = [0.0]
+    counted, without = Others(lambda: clock[0]), Others(lambda: clock[0])
+    burner = subprocess.Popen([sys.executable, "-c", BURN], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert burner.stdout is not None
+    try:
+        ours = [os.getpid(), os.getppid()]
+        assert counted.sample(lambda: ours) == {"cpu_seconds_total": 0.0}
+        without.sample(lambda: [*ours, burner.pid])
+        burner.stdout.readline()
+        assert counted.sample(lambda: ours) == {}
+        clock[0] += EVERY_S
+        spent = counted.sample(lambda: ours)["cpu_seconds_total"]
+        rest = without.sample(lambda: [*ours, burner.pid])["cpu_seconds_total"]
+    finally:
+        burner.communicate(b"\n")
+    assert spent - rest > 0.2  # the rest of the machine is in both
+
+
+def test_what_an_ended_child_had_spent_is_counted_once() -> None:
+    before = {10: Spent(1, 5), 11: Spent(10, 100)}
+    after = {10: Spent(1, 5 + 130)}  # it has waited for the child, which had spent 30 more
+    assert growth(before, after) == 30
+
+
+def test_what_ended_under_init_takes_nothing_off() -> None:
+    assert growth({1: Spent(0, 9), 11: Spent(1, 100)}, {1: Spent(0, 9)}) == 0
+
+
+def test_a_new_process_counts_whole_and_one_that_became_ours_not_at_all() -> None:
+    assert growth({11: Spent(1, 100)}, {12: Spent(1, 7)}, ours=[11]) == 7
+
+
+def test_a_trial_beside_a_build_is_crowded() -> None:
+    def system(cores: float) -> pl.DataFrame:
+        rows = [(second * 10**9, cores * second) for second in range(0, 40, 5)]
+        return pl.DataFrame({"t_ns": [t for t, _ in rows], "value": [v for _, v in rows]}).with_columns(
+            source=pl.lit("others"), metric=pl.lit("cpu_seconds_total")
+        )
+
+    phase = SimpleNamespace(start_ns=10 * 10**9, end_ns=30 * 10**9)
+    host = {"host": {"cores": 2}}
+    assert "used 0.50 of 2 cores" in crowd(host, system(0.5), cast(Phase, phase))
+    assert crowd(host, system(0.2), cast(Phase, phase)) == ""
+    assert crowd(host, system(0.5).clear(), cast(Phase, phase)) == ""
