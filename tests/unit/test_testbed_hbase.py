@@ -10,6 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from steelyard.errors import InputError
+from steelyard.spec.local import NodeLimits
 from steelyard.spec.system import HBaseAccess, HBaseHeaps, HBaseHostsSystem, HBaseSystem
 from steelyard.testbed import artifacts
 from steelyard.testbed.hbase import HBaseHostsTestbed, HBaseTestbed, config, defaults, facts, profile, serving
@@ -79,11 +80,18 @@ def test_standalone_is_one_process_that_is_three() -> None:
         ({"standalone": True, "hdfs_site": {"dfs.blocksize": 1}}, "standalone has no HDFS"),
         ({"roles": "colocated", "zookeepers": 3}, "need as many nodes"),
         ({"nodes": 2, "replication": 3}, "only 2 DataNodes"),
+        ({"roles": "colocated", "master_limits": {"cpu": 1}}, "masters on nodes of their own"),
     ],
 )
 def test_what_cannot_be_is_refused(settings: dict[str, object], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         HBaseSystem.model_validate(settings)
+
+
+def test_masters_may_have_limits_of_their_own() -> None:
+    system = HBaseSystem(nodes=2, limits=NodeLimits(cpu=2), master_limits=NodeLimits(cpu=0.5))
+    assert [system.limits_of(spec.name).cpu for spec in specs(system)] == [2, 2, 0.5]
+    assert HBaseSystem(limits=NodeLimits(cpu=2)).limits_of("master1").cpu == 2
 
 
 def test_datanodes_differ_in_port_on_loopback_only() -> None:

@@ -48,7 +48,10 @@ def is_local(manifest: Facts) -> bool:
 
 
 def quota_cores(manifest: Facts) -> float | None:
-    """Sum of the nodes' CPU quotas; None when they have none."""
+    """Sum of the CPU quotas of all nodes, masters included; None when one has none."""
+    in_effect = part(manifest, "system", "limits", "cpu_cores")
+    if in_effect:
+        return None if None in in_effect.values() else float(sum(in_effect.values()))
     cpu = part(manifest, "trial", "system", "limits").get("cpu")
     return None if cpu is None else float(cpu) * len(node_names(manifest))
 

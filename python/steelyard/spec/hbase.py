@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_validator
 
 from steelyard.spec.base import Model
-from steelyard.spec.local import LocalSystem
+from steelyard.spec.local import LocalSystem, NodeLimits
 
 DURABILITY = ("USE_DEFAULT", "SKIP_WAL", "ASYNC_WAL", "SYNC_WAL", "FSYNC_WAL")
 BLOOM = ("NONE", "ROW", "ROWCOL")
@@ -88,6 +88,8 @@ class HBaseSystem(LocalSystem):
     wal_provider: Literal["asyncfs", "filesystem", "multiwal"] = "asyncfs"
     wal_hsync: bool = False
     """Each sync of the log reaches the DataNodes' disks (hsync), not only their memory (hflush)."""
+    master_limits: NodeLimits | None = None
+    """Limits of the nodes that have masters alone; None = `limits`, like every other node."""
     balancer_period_s: PositiveInt | None = None
     """Seconds between runs of the balancer; None = regions move only when that is asked for."""
     standalone: bool = False
@@ -108,6 +110,8 @@ class HBaseSystem(LocalSystem):
             raise ValueError("standalone has no HDFS: leave hdfs_site out")
         if self.roles == "colocated" and self._seats > self.nodes:
             raise ValueError(f"{self._seats} masters or zookeepers need as many nodes when colocated")
+        if self.master_limits and (self.standalone or self.roles == "colocated"):
+            raise ValueError("master_limits needs masters on nodes of their own: roles = 'dedicated'")
         if self.copies > self.nodes:
             raise ValueError(f"replication = {self.copies}, but there are only {self.nodes} DataNodes")
         return self
@@ -125,6 +129,10 @@ class HBaseSystem(LocalSystem):
     def size(self) -> int:
         """All nodes, those of dedicated masters included."""
         return self.nodes + (self.master_nodes if self.roles == "dedicated" else 0)
+
+    def limits_of(self, node: str) -> NodeLimits:
+        """A node of masters alone may have limits of its own."""
+        return self.master_limits if self.master_limits and node.startswith("master") else self.limits
 
     @property
     def copies(self) -> int:

@@ -42,3 +42,7 @@ class LocalSystem(Model):
     def size(self) -> int:
         """Nodes of the cluster, those of masters included."""
         return self.nodes
+
+    def limits_of(self, _node: str) -> NodeLimits:
+        """The limits of the node of that name."""
+        return self.limits

@@ -18,7 +18,7 @@ from time import monotonic
 from typing import Any
 
 from steelyard.errors import InfrastructureError, InputError, SteelyardError
-from steelyard.spec.local import LocalSystem
+from steelyard.spec.local import LocalSystem, NodeLimits
 from steelyard.testbed import cgroup, namespaces, network, state
 from steelyard.testbed.base import Say
 from steelyard.testbed.node import NodeSpec
@@ -165,7 +165,7 @@ class LocalCluster(RunningCluster[NodeT]):
             shutil.rmtree(spec.folder, ignore_errors=True)
             for part in ("conf", "logs"):
                 (spec.folder / part).mkdir(parents=True)
-            self._limit(group)
+            self._limit(group, self.system.limits_of(spec.name))
             self.nodes.append(self._make_node(spec, group))
 
     def _server(self, spec: ServerSpec, group: cgroup.Group) -> Server:
@@ -192,8 +192,7 @@ class LocalCluster(RunningCluster[NodeT]):
         cpu = self.system.limits.cpu
         return max(1, ceil(cpu)) if cpu else cpu_count() or 1
 
-    def _limit(self, group: cgroup.Group) -> None:
-        limits = self.system.limits
+    def _limit(self, group: cgroup.Group, limits: NodeLimits) -> None:
         if limits.memory_mib:
             group.limit_memory(limits.memory_mib)
         if limits.model_dump(exclude={"cpu", "memory_mib"}, exclude_none=True):
@@ -202,9 +201,9 @@ class LocalCluster(RunningCluster[NodeT]):
     def _limit_cpu(self) -> None:
         """The CPU quota comes last: a start within it takes several times as long, and says nothing."""
         for found in self.nodes:
-            self.cpu[found.name] = self.system.limits.cpu
-            if self.system.limits.cpu:
-                found.group.limit_cpu(self.system.limits.cpu)
+            cores = self.cpu[found.name] = self.system.limits_of(found.name).cpu
+            if cores:
+                found.group.limit_cpu(cores)
 
     def limit_facts(self) -> dict[str, Any]:
         """The limits in effect, and what is missing for those that are not."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from steelyard.analysis.counters import Window, nodes
-from steelyard.report.facts import part
+from steelyard.report.facts import master_names, part, quota_cores
 from steelyard.report.model import ReportModel, TrialReport
 from steelyard.report.tables.base import Table
 from steelyard.report.words import NONE, clean, digits, plain
@@ -176,6 +176,17 @@ def _memory(side: Side) -> str | None:
     return f"heap: {f'{heap} MiB' if heap else 'that of the profile'}{bound}"
 
 
+def _cpu(side: Side) -> str | None:
+    """Masters are charged where they have their share of the same sum."""
+    total = quota_cores(side.trial.manifest)
+    if total is None:
+        return "no limit"
+    in_effect = part(side.system, "limits", "cpu_cores")
+    charged = [float(in_effect[name]) for name in master_names(side.trial.manifest) if name in in_effect]
+    masters = f", {digits(sum(charged))} of them the masters'" if charged else ""
+    return f"{digits(total)} cores in all{masters}"
+
+
 def _roles(side: Side) -> str | None:
     if not side.hbase:
         return "every node is equal" if side.cql else None
@@ -219,6 +230,7 @@ LINES: Mapping[str, Line] = {
     "Data is spread": _spread_of_data,
     "Caches": _caches,
     "Compression": _compression,
+    "CPU": _cpu,
     "Memory": _memory,
     "Roles": _roles,
     "Compaction debt at the start": _debt,
