@@ -5,7 +5,10 @@ ENGINE := $(VENV)/bin/steelyard-engine
 RUST   := Cargo.lock Cargo.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-.PHONY: build demo test unit rust live browser lint format lock clean help
+# Programs that the engine is measured against: a workspace of its own, built beside the engine's.
+PEERS  := --manifest-path benches/peers/rust/Cargo.toml
+
+.PHONY: build demo test unit rust live browser bench lint format lock clean help
 
 help:            ## show this list
 	@grep -E '^[a-z]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed 's/:.*## /\t/' | expand -t 12
@@ -44,15 +47,21 @@ browser: build $(VENV)/.dev ## pages in a real browser
 	tests/browser/install_chromium
 	$(PYTHON) -m pytest -q tests/browser
 
+bench: build     ## our CQL driver beside its peers on a real node (needs Java and Maven; ARGS=--help)
+	$(PYTHON) benches/cql_client.py $(ARGS)
+
 lint: build $(VENV)/.dev ## formats, lints and types; warnings are errors
 	cargo fmt --check
 	cargo clippy --release --locked --all-targets --quiet -- -D warnings
+	cargo fmt --check $(PEERS)
+	cargo clippy --release --locked --all-targets --quiet --target-dir $(or $(CARGO_TARGET_DIR),target) $(PEERS) -- -D warnings
 	$(VENV)/bin/ruff check --quiet python tests benches
 	$(VENV)/bin/ruff format --check --quiet python tests benches
 	$(VENV)/bin/mypy
 
 format: build $(VENV)/.dev ## write the formats that lint asks for
 	cargo fmt
+	cargo fmt $(PEERS)
 	$(VENV)/bin/ruff check --fix --quiet python tests benches
 	$(VENV)/bin/ruff format --quiet python tests benches
 

@@ -1,15 +1,7 @@
-import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Locale;
 import java.util.Random;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.AsyncConnection;
 import org.apache.hadoop.hbase.client.AsyncTable;
@@ -36,9 +28,7 @@ final class Bench {
     private final int rows;
     private final byte[] value;
     private final AtomicLong number = new AtomicLong();
-    private final AtomicLong done = new AtomicLong();
-    private final AtomicReference<Throwable> failure = new AtomicReference<>();
-    private volatile boolean stopped;
+    private final Meter meter = new Meter();
 
     private Bench(Words words) {
         table = words.table();
@@ -49,11 +39,7 @@ final class Bench {
         new Random(1).nextBytes(value);
     }
 
-    /**
-     * table family get|put rows value-bytes blocking|async in-flight warm-up-s seconds.
-     *
-     * <p>Answers operations, seconds, operations per second, CPU us per operation, resident KiB.
-     */
+    /** table family get|put rows value-bytes blocking|async in-flight warm-up-s seconds; answers as {@link Meter}. */
     static String run(Connection connection, Words words) throws Exception {
         Bench bench = new Bench(words);
         boolean async = words.next().equals("async");
@@ -61,10 +47,18 @@ final class Bench {
         long warmUp = words.number();
         long seconds = words.number();
         if (!async) {
-            return bench.measured(bench.threads(connection, inFlight), warmUp, seconds);
+            for (int i = 0; i < inFlight; i++) {
+                Table own = connection.getTable(bench.table); // light, and of one thread
+                bench.meter.thread(() -> bench.once(own));
+            }
+            return bench.meter.window(warmUp, seconds);
         }
         try (AsyncConnection own = ConnectionFactory.createAsyncConnection(connection.getConfiguration()).get()) {
-            return bench.measured(bench.chains(own, inFlight), warmUp, seconds);
+            AsyncTable<?> shared = own.getTable(bench.table);
+            for (int i = 0; i < inFlight; i++) {
+                bench.meter.chain(() -> bench.once(shared));
+            }
+            return bench.meter.window(warmUp, seconds);
         }
     }
 
@@ -79,83 +73,19 @@ final class Bench {
         return "";
     }
 
-    private String measured(List<CompletableFuture<Void>> clients, long warmUp, long seconds) throws Exception {
-        Thread.sleep(warmUp * 1000);
-        long operations = -done.get();
-        long cpu = -cpuNs();
-        long time = -System.nanoTime();
-        Thread.sleep(seconds * 1000);
-        operations += done.get();
-        cpu += cpuNs();
-        time += System.nanoTime();
-        long resident = residentKib();
-        stopped = true;
-        CompletableFuture.allOf(clients.toArray(new CompletableFuture<?>[0])).join();
-        if (failure.get() != null) {
-            throw new IOException("an operation failed: " + failure.get());
-        }
-        double elapsed = time / 1e9;
-        String form = "\t%d\t%.3f\t%.1f\t%.2f\t%d";
-        double perS = operations / elapsed;
-        return String.format(Locale.ROOT, form, operations, elapsed, perS, cpu / 1e3 / operations, resident);
-    }
-
-    private List<CompletableFuture<Void>> threads(Connection connection, int count) {
-        List<CompletableFuture<Void>> clients = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            CompletableFuture<Void> ended = new CompletableFuture<>();
-            new Thread(() -> {
-                try (Table own = connection.getTable(table)) {
-                    while (!stopped) {
-                        once(own);
-                        done.incrementAndGet();
-                    }
-                } catch (IOException | RuntimeException error) {
-                    failure.set(error);
-                } finally {
-                    ended.complete(null);
-                }
-            }).start();
-            clients.add(ended);
-        }
-        return clients;
-    }
-
-    private void once(Table own) throws IOException {
+    private Void once(Table own) throws IOException {
         if (put) {
             own.put(onePut());
         } else {
             found(own.get(new Get(row())).isEmpty());
         }
+        return null;
     }
 
-    private List<CompletableFuture<Void>> chains(AsyncConnection connection, int count) {
-        AsyncTable<?> shared = connection.getTable(table);
-        List<CompletableFuture<Void>> clients = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            CompletableFuture<Void> ended = new CompletableFuture<>();
-            next(shared, ended);
-            clients.add(ended);
-        }
-        return clients;
-    }
-
-    /** One operation, and when it is done the next: no thread waits. */
-    private void next(AsyncTable<?> shared, CompletableFuture<Void> ended) {
-        CompletableFuture<Void> one = put
+    private CompletionStage<?> once(AsyncTable<?> shared) {
+        return put
                 ? shared.put(onePut())
                 : shared.get(new Get(row())).thenAccept(row -> found(row.isEmpty()));
-        one.whenComplete((nothing, error) -> {
-            if (error != null) {
-                failure.set(error);
-            }
-            if (stopped || error != null) {
-                ended.complete(null);
-            } else {
-                done.incrementAndGet();
-                next(shared, ended);
-            }
-        });
     }
 
     private static void found(boolean empty) {
@@ -177,18 +107,5 @@ final class Bench {
             row[at] = (byte) ('0' + digits % 10);
         }
         return row;
-    }
-
-    private static long cpuNs() {
-        return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
-    }
-
-    private static long residentKib() throws IOException {
-        for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
-            if (line.startsWith("VmRSS:")) {
-                return Long.parseLong(line.replaceAll("\\D", ""));
-            }
-        }
-        throw new IOException("/proc/self/status says nothing of VmRSS");
     }
 }

@@ -41,13 +41,17 @@ class Drive:
         self.stop_limit_s = manifest.trial.load.timeout_ms / 1000 + STOP_GRACE_S
         self.dead: dict[str, str] = {}
 
-    def phase(self, name: str, *, counts: bool, endless: bool) -> list[Event]:
+    def phase(
+        self, name: str, *, counts: bool, endless: bool, rate: float | None = None, noted: bool = True
+    ) -> list[Event]:
         """Run one phase; returns each engine's `phase_end`.
 
         Args:
             name: the phase.
             counts: whether it uses operation numbers up (all but the load).
             endless: it ends by counting operations, so that dead servers would hold it up without end.
+            rate: operations a second from its start on, instead of the plan's.
+            noted: the manifest gets its summary; probes of a search have none there.
 
         Raises:
             Interrupted: the user asked to stop; what was measured is in the manifest.
@@ -55,6 +59,8 @@ class Drive:
         """
         with self.interrupts.noting():
             at_ns = self.fleet.phase(name)
+            if rate is not None:
+                self.fleet.rate(rate, at_ns)
             self.manifest.phase_began(at_ns)
             self.manifest.event(name, t_ns=at_ns)
             self.show.begin(name)
@@ -65,7 +71,8 @@ class Drive:
                 self.show.close()
             ends = [state.ends[index] for index in sorted(state.ends)]
             self.fleet.ended_phase(ends, counts=counts)
-            self.manifest.phase(ends)
+            if noted:
+                self.manifest.phase(ends, rate)
             self.show.end(_line(ends))
         self.interrupts.check()
         if state.stalled:

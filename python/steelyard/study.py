@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from steelyard.datasets import DataSets
 from steelyard.engine.path import Engine, find_engine
 from steelyard.errors import InputError, Interrupted, MissingToolError, SteelyardError
 from steelyard.interrupt import Interrupts
@@ -19,13 +20,14 @@ from steelyard.results.disturbance import Disturbance
 from steelyard.results.store import RunFolder
 from steelyard.spec.estimate import each
 from steelyard.spec.study import Study, Trial
-from steelyard.spec.trials import trials
+from steelyard.spec.trials import APART, trials
 from steelyard.stay import Stay
 from steelyard.testbed import create
 from steelyard.testbed.base import Testbed
+from steelyard.testbed.snapshot.checksums import SnapshotChangedError
 from steelyard.trial import TrialRun
 
-HOPELESS = (InputError, MissingToolError)
+HOPELESS = (InputError, MissingToolError, SnapshotChangedError)
 """Errors that the next trial would meet again."""
 
 Judge = Callable[[Path], Disturbance | None]
@@ -117,6 +119,7 @@ class _Conductor:
         self.several = len(planned) > 1
         self.total = len(planned)
         self.held: _Held | None = None
+        self.data_sets = DataSets(folder.path, study.name, engine, show, interrupts)
         self.pace = Pace(each(planned), {t.number: t.point for t in planned})
         for row in folder.rows.values():
             if row.status == "done" and row.seconds:
@@ -158,6 +161,8 @@ class _Conductor:
         held = self._hold(trial, path)
         held.stay.keep = keep
         held.stay.loaded = held.stay.loaded and self.study.reset == "none"
+        if self.study.reset == "restore":
+            held.stay.origin = self.data_sets.provide(trial, held.testbed)
         run = TrialRun(
             trial=trial,
             folder=path,
@@ -197,12 +202,12 @@ class _Conductor:
         if self.held is None or self.held.group != trial.group:
             self.release()
             root = (
-                path / "work" if self.study.reset == "fresh" else self.folder.path / "work" / str(trial.group)
+                path / "work" if self.study.reset in APART else self.folder.path / "work" / str(trial.group)
             )
             testbed = create(trial.system, name=_name(self.study, trial), root=root)
             stay = Stay(empties=self.study.reset == "truncate")
             self.held = _Held(trial.group, root, testbed, stay)
-        elif self.study.reset == "fresh":  # once more: the folder before was set aside
+        elif self.study.reset in APART:  # once more: the folder before was set aside
             self.held.testbed = create(trial.system, name=_name(self.study, trial), root=path / "work")
         else:
             # trials of a group differ in their client's settings only, which the plan takes from here
@@ -215,7 +220,7 @@ class _Conductor:
             return
         if self.held.stay.up:
             self.held.testbed.down(self.show.say)
-        if self.study.reset != "fresh":
+        if self.study.reset not in APART:
             with suppress(OSError):
                 self.held.root.rmdir()
                 self.held.root.parent.rmdir()

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import cast
 
 from steelyard.drive import Drive
 from steelyard.engine.fleet import Fleet
@@ -19,6 +20,7 @@ from steelyard.engine.path import Engine
 from steelyard.engine.process import Event
 from steelyard.errors import InfrastructureError, Interrupted, SteelyardError
 from steelyard.interrupt import Interrupts
+from steelyard.probing import find_rate, forget
 from steelyard.progress import Show
 from steelyard.results.disk import writing
 from steelyard.results.intervals import write_intervals
@@ -30,6 +32,8 @@ from steelyard.spec.plan import LOAD, RUN, WARMUP, engine_plan
 from steelyard.spec.study import Trial
 from steelyard.stay import Stay, drop_page_cache
 from steelyard.testbed.base import Testbed
+from steelyard.testbed.snapshot import Snapshot
+from steelyard.testbed.snapshot.restorable import Restorable
 from steelyard.testbed.watch.host import host_facts
 from steelyard.testbed.watch.sampler import Sampler
 
@@ -107,22 +111,52 @@ class TrialRun:
             fleet = self._start_engines()
         self._watch(fleet)
         drive = Drive(fleet, self.testbed, self.manifest, self.show, self.interrupts)
+        how, stored = self._how_there(), 0
         if LOAD in load.phases and not self.stay.loaded:
             with self._timed("load"):
-                self._check_load(drive.phase(LOAD, counts=False, endless=True))
-            self.stay.loaded = True
+                stored = self._check_load(drive.phase(LOAD, counts=False, endless=True))
+            self.stay.has_loaded()
+        self._note_data(how)
         if RUN in load.phases:
             self._measure_run(drive)
         drive.look_after_servers()
         fleet.finish()
+        if self.stay.after_load:
+            with self._timed("snapshot"):
+                self.stay.after_load(stored)
 
     def _bring_up(self) -> None:
         if self.stay.up:
             self.manifest.event("up", "the cluster of the trial before")
             return
+        origin = self.stay.origin
+        if isinstance(origin, SteelyardError):
+            raise origin
+        if origin:
+            self.manifest.event("restore", f"snapshot {origin.key}, {origin.load['records']:,} records")
+            cast(Restorable, self.testbed).origin = origin
         with self._timed("up"):
             self.testbed.up(self.show.say)
-        self.stay.up = True
+        self.stay.started()
+
+    def _how_there(self) -> str:
+        """How the data come to be there."""
+        if self.stay.origin:
+            return "restored"
+        if self.stay.loaded:
+            return "kept"
+        return "loaded" if LOAD in self.trial.load.phases else "found"
+
+    def _note_data(self, how: str) -> None:
+        """Say where the data are from, and which load and which start of the servers this is."""
+        stay, said = self.stay, self.manifest.data
+        said |= {"how": how, "load": stay.load_id or None, "start": stay.start_id or None}
+        if isinstance(stay.origin, Snapshot):
+            said |= {"snapshot": stay.origin.key, "loading": dict(stay.origin.load)}
+            said |= {"bytes": stay.origin.bytes, "files": stay.origin.files}
+            spent = dict(cast(Restorable, self.testbed).restored)
+            self.manifest.timing["restore"] = spent.pop("seconds", 0.0)
+            said |= spent
 
     def _measure_run(self, drive: Drive) -> None:
         load = self.trial.load
@@ -135,8 +169,12 @@ class TrialRun:
         drive.fleet.begin_at(self.trial.first_operation)
         if load.warmup_s:
             drive.phase(WARMUP, counts=True, endless=False)
+        rate = None
+        if load.search:
+            with self._timed("search"):
+                rate = load.search.share * find_rate(drive, load.search)
         with self._timed("run"):
-            drive.phase(RUN, counts=True, endless=load.duration_s is None)
+            drive.phase(RUN, counts=True, endless=load.duration_s is None, rate=rate)
 
     def _start_engines(self) -> Fleet:
         load, driver = self.trial.load, self.stay.driver(self.testbed.driver())
@@ -162,14 +200,15 @@ class TrialRun:
         self.sampler = Sampler(self.testbed.targets(), fleet.pids, os.getpid(), spool=self.folder / SPOOL)
         self.sampler.start()
 
-    def _check_load(self, ends: list[Event]) -> None:
-        """A data set that is not whole is said; an empty one ends the trial."""
+    def _check_load(self, ends: list[Event]) -> int:
+        """A data set that is not whole is said; an empty one ends the trial. Returns the records stored."""
         wanted = self.trial.workload.records - self.trial.load.first_record
         stored = sum(int(end["summary"]["ok"]) for end in ends)
         if stored == 0:
             raise InfrastructureError(f"load: none of {wanted} records could be stored")
         if stored < wanted:
             self.manifest.warn("load", f"{wanted - stored} of {wanted} records were not stored")
+        return stored
 
     def _settle(self) -> None:
         limit = self.trial.load.settle_limit_s
@@ -211,7 +250,7 @@ class TrialRun:
     def _take_down(self) -> None:
         with self._timed("down"):
             self._try("down", lambda: self.testbed.down(self.show.say))
-        self.stay.up = self.stay.loaded = False
+        self.stay.ended()
 
     def _try(self, what: str, step: Callable[[], object], *, spoils: bool = True) -> None:
         """Take a step of closing; when it fails, the trial has failed if that spoils it."""
@@ -240,6 +279,7 @@ class TrialRun:
             self.sampler.write(self.folder / "system.parquet")
 
     def _keep_intervals(self) -> None:
+        forget(self.folder / "engine")
         write_intervals(self.folder / "engine", self.folder / "intervals.parquet")
 
     def _write(self) -> None:

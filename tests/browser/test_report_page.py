@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,6 +46,17 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     manifest.write_text(manifest.read_text().replace('"settle", "detail"', '"server died", "detail"').replace(
         '"event": "settle"', '"event": "server died"'))  # fmt: skip
     return write_report(run, "html", charts=False)
+
+
+@pytest.fixture(scope="module")
+def study_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study with claims and a paper's figures, one statement of which means harm."""
+    sys.path.insert(0, str(DATA))
+    import make_study
+
+    hostile = json.dumps("Reads slow down. " + HOSTILE)
+    text = make_study.TEXT.replace('"More threads give shorter reads."', hostile)
+    return write_report(make_study.make_study(tmp_path_factory.mktemp("study"), text), "html", charts=False)
 
 
 class Visit:
@@ -91,6 +103,28 @@ def test_the_page_opens_without_a_network(browser: Browser, report: Path, width:
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.locator("table").count() >= 8
     assert page.get_by_text("watching and lab").first.is_visible()
+    page.context.close()
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_a_studys_page_leads_with_claims_and_figures(
+    browser: Browser, study_report: Path, width: int
+) -> None:
+    visit = Visit(browser, study_report, width, "light")
+    visit.draw_all()
+    page = visit.page
+    assert visit.said == []
+    assert visit.asked == [study_report.as_uri()]
+    assert page.evaluate("window.attacked") is None
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator(".claims .badge.confirmed").count() == 2
+    assert page.locator("h2").first.inner_text() == "Claims"
+    line, bars = page.locator(".chart").all()[:2]
+    assert line.locator("svg .mark-line path").count() == 2
+    assert line.locator("svg .mark-rule.role-mark line").count() == 6, "an error bar for each point"
+    assert bars.locator("svg .mark-rect.role-mark path").count() == 6
+    names = [text.text_content() for text in line.locator("svg .role-legend-label text").all()]
+    assert names == ["consistency ONE", "consistency ALL"]
     page.context.close()
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from real_ycsb import CALL, LIMIT_S, parsed
 
 from steelyard.results.read import TrialResult, open_run
 from steelyard.testbed.cassandra import CassandraTestbed
@@ -15,9 +16,7 @@ from steelyard.testbed.cql_probe import Place, ask
 
 pytestmark = pytest.mark.live
 
-CALL = "from steelyard.cli import app; app()"
 WORKLOADS = Path(__file__).parents[2] / "workloads"
-LIMIT_S = 200
 KEYS = {
     0: "user6284781860667377211",
     1: "user8517097267634966620",
@@ -28,18 +27,7 @@ KEYS = {
 }
 """Published vectors: record number -> key."""
 
-Output = dict[str, dict[str, float]]
 Ycsb = Callable[..., subprocess.CompletedProcess[str]]
-
-
-def parsed(text: str) -> Output:
-    """As scripts read YCSB's output: `[SECTION], measurement, value`, and nothing else on stdout."""
-    found: Output = {}
-    for line in text.splitlines():
-        section, measurement, value = line.split(", ")
-        assert (section[0], section[-1]) == ("[", "]"), line
-        found.setdefault(section[1:-1], {})[measurement] = float(value)
-    return found
 
 
 @pytest.fixture
@@ -140,7 +128,7 @@ def test_records_that_are_missing_are_failures(ycsb: Ycsb) -> None:
 
 
 def integrity_value(key: str, field: str, length: int) -> str:
-    """YCSB's value for `dataintegrity`: key, field, then hashes of the text so far."""
+    """YCSB's value for `dataintegrity`: key and field, then after each colon the hash of the text so far."""
 
     def java_hash(text: str) -> int:
         value = 0
@@ -150,7 +138,8 @@ def integrity_value(key: str, field: str, length: int) -> str:
 
     text = f"{key}:{field}"
     while len(text) < length:
-        text += f":{java_hash(text)}"
+        text += ":"
+        text += str(java_hash(text))
     return text[:length]
 
 

@@ -74,10 +74,13 @@ def test_trials_of_equal_settings_are_one_point_without_those_disturbed(
     ]  # fmt: skip
     study = overview(model)
     assert study is not None
-    [table, meaning, remarks] = study.tables
+    [together, table, meaning, remarks] = study.tables
     assert table.rows[3][:2] == ("hbase as-shipped, target 1000, workload a", "1 of 2")
-    assert "±" in table.rows[0][2]
-    assert "±" not in table.rows[3][2]
+    assert " to " in table.rows[0][2]
+    assert "(" not in table.rows[3][2]
+    assert together.columns[:5] == ("variant", "target", "workload", "cassandra ok/s", "hbase ok/s")
+    assert [row[:3] for row in together.rows] == [("as-shipped", "500", "a"), ("as-shipped", "1000", "a")]
+    assert "2 of 2 rows have fewer than 6" in together.note
     assert ("fault", "1 of 8", "8", "crowded: a build ran beside it") in remarks.rows
     assert meaning.columns == ("", "cassandra as-shipped", "hbase as-shipped")
 
@@ -85,7 +88,7 @@ def test_trials_of_equal_settings_are_one_point_without_those_disturbed(
 def test_the_ledger_says_what_the_same_word_means(model: ReportModel) -> None:
     study = overview(model)
     assert study is not None
-    lines = {row[0]: row[1:] for row in study.tables[1].rows}
+    lines = {row[0]: row[1:] for row in study.tables[2].rows}
     assert "may lack an acknowledged write" in lines["A read asks"][0]
     assert "holds every acknowledged write" in lines["A read asks"][1]
     assert lines["Scan order"][0].startswith("by token")
@@ -103,7 +106,7 @@ def test_latency_is_drawn_against_achieved_throughput(model: ReportModel) -> Non
         "READ response time, p99 (workload a)",
         "UPDATE response time, p99 (workload a)",
     ]
-    rows = study.charts[1].spec["datasets"]["curves"]
+    rows = study.charts[1].spec["datasets"]["points"]
     assert {row["series"] for row in rows} == {"cassandra as-shipped", "hbase as-shipped"}
     assert all(row["low"] <= row["y"] <= row["high"] for row in rows)
 

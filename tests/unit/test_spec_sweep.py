@@ -162,7 +162,7 @@ def test_no_small_form(tmp_path: Path) -> None:
          "s.toml:32: unknown key 'comitlog_sync' in system of kind 'cassandra' (did you"),
         ("[systems.small]", "[system]", "s.toml:8: [system] and [systems.NAME] exclude each other"),
         ('question = "Which?"', 'order = "randm"', "s.toml:2: order = 'randm' should be 'random'"),
-        ('question = "Which?"', 'reset = "restore"', "s.toml:2: reset = 'restore' should be 'fresh'"),
+        ('question = "Which?"', 'reset = "restored"', "s.toml:2: reset = 'restored' should be 'fresh'"),
     ],
 )  # fmt: skip
 def test_mistakes(tmp_path: Path, old: str, new: str, message: str) -> None:

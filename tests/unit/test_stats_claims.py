@@ -65,6 +65,49 @@ def test_a_flat_line_decides_no_trend() -> None:
     assert one(check, flat, ["clients"]).direction == "inconclusive"
 
 
+def test_a_level_without_usable_trials_is_said_in_words() -> None:
+    frame = trials(rising, CLIENTS[:2]).with_columns(
+        pl.when(pl.col("clients") == 2).then(pl.lit("steal")).alias("tainted")
+    )
+    found = one({"kind": "trend", "factor": "clients", "direction": "up"}, frame, ["clients"])
+    assert found.direction == "inconclusive"
+    assert "cannot be computed: no line has trials to go by at two levels" in found.reasons
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        {"kind": "order", "factor": "clients", "groups": [[1], [2]]},
+        {"kind": "threshold", "factor": "clients"},
+        {"kind": "peak", "factor": "clients"},
+        {"kind": "shape", "factor": "clients", "shape": "linear"},
+        {
+            "kind": "equality",
+            "numerator": {"where": {"clients": 1}},
+            "denominator": {"where": {"clients": 2}},
+        },
+        {"kind": "trend", "factor": "clients", "direction": "up"},
+    ],
+)
+@pytest.mark.parametrize("metric", [METRIC, "read_service_p99_ns"])
+def test_trials_that_all_failed_leave_every_check_open(check: dict[str, Any], metric: str) -> None:
+    frame = trials(lambda clients: {metric: 1.0 * clients}, CLIENTS[:4]).with_columns(
+        pl.lit("failed").alias("status")
+    )
+    found = one(check, frame, ["clients"], metric=metric)
+    assert found.direction == "inconclusive"
+    assert any(reason.startswith("cannot be computed: ") for reason in found.reasons)
+    assert found.evidence == ()
+
+
+def test_a_metric_of_zero_is_said_to_be_zero() -> None:
+    frame = trials(lambda clients: {METRIC: 0.0 * clients}, CLIENTS)
+    found = one({"kind": "trend", "factor": "clients", "direction": "up"}, frame, ["clients"])
+    assert found.reasons[0] == (
+        "clients 1 and 5 more: read_service_mean_ns is 0 in 6 of 6 trials, of which there is no ratio"
+    )
+
+
 def test_a_trend_over_words_goes_by_their_order() -> None:
     level = {"ONE": 1.0, "QUORUM": 1.3, "ALL": 1.6}
     frame = trials(lambda consistency: {METRIC: level[consistency]}, [{"consistency": c} for c in level])
@@ -137,6 +180,14 @@ def test_an_order_holds_pair_by_pair(groups: list[list[str]], answer: str) -> No
     assert one(check, frame, ["workload"], metric="ok_per_s").direction == answer
 
 
+def test_an_order_of_levels_that_were_not_measured_is_open() -> None:
+    frame = trials(workloads, [{"workload": w} for w in "ab"])
+    check = {"kind": "order", "factor": "workload", "groups": [["a", "b"], ["f"]]}
+    found = one(check, frame, ["workload"], metric="ok_per_s")
+    assert found.direction == "inconclusive"
+    assert "cannot be computed: no two levels of neighbouring groups were measured" in found.reasons
+
+
 def test_equality_is_inside_the_margin_not_merely_unproven() -> None:
     sides = {"numerator": {"where": {"workload": "a"}}, "denominator": {"where": {"workload": "b"}}}
     points = [{"workload": w} for w in "abef"]
@@ -196,7 +247,7 @@ TREND = {"kind": "trend", "factor": "clients", "direction": "up", "paper": 10.0}
 def test_what_speaks_against_judging_makes_it_inconclusive() -> None:
     few = one(TREND, trials(rising, CLIENTS, repetitions=5), ["clients"])
     assert (few.direction, few.size) == ("inconclusive", "inconclusive")
-    assert few.reasons[0] == "system x, clients 1: 5 of 6 repetitions needed have read_service_mean_ns"
+    assert few.reasons[0] == "clients 1 and 5 more: 5 of 6 repetitions needed have read_service_mean_ns"
     assert "slope" in few.words, "the figures are shown all the same"
     frame = trials(rising, CLIENTS)
     first = pl.int_range(pl.len()) == 0
@@ -205,7 +256,7 @@ def test_what_speaks_against_judging_makes_it_inconclusive() -> None:
     )
     found = one(TREND, unsteady, ["clients"])
     assert found.direction == "inconclusive"
-    assert found.reasons == ("system x, clients 1: 1 of 6 trials: no steady state",)
+    assert found.reasons == ("clients 1: 1 of 6 trials: no steady state",)
     assert one(TREND, unsteady, ["clients"], unsteady="it measures start-up").direction == "confirmed"
 
 

@@ -145,7 +145,10 @@ def test_written_files_say_what_was_meant(tmp_path: Path) -> None:
 
 def test_default_profile_changes_only_what_several_nodes_on_one_machine_need() -> None:
     chosen = profile.hbase_settings(HBaseSystem(nodes=5))
-    assert {name for name, (_, why) in chosen.items() if why != "asked for"} == {"hbase.balancer.period"}
+    assert {name for name, (_, why) in chosen.items() if why != "asked for"} == {
+        "hbase.balancer.period",
+        "hbase.regionserver.periodicmemstoreflusher.rangeofdelayseconds",
+    }
     assert profile.jvm_options("default", 17) == ["-XX:+UseG1GC"]
     assert "dfs.client.block.write.replace-datanode-on-failure.best-effort" not in profile.hdfs_settings(
         HBaseSystem(nodes=5)
@@ -288,3 +291,14 @@ def test_a_cluster_serves_only_when_dead_servers_are_recovered_from() -> None:
     assert serving._recovering({"ServerCrashSubmittedCount": 2, **ended}) == 0
     assert serving._recovering({"ServerCrashTime_num_ops": 1}) == 0  # submitted to the master before
     assert serving._alive({"tag.liveRegionServers": ""}) == set()
+
+
+def test_a_restored_cluster_waits_for_all_and_its_regions_return() -> None:
+    system = HBaseSystem(nodes=3)
+    fresh, restored = (profile.hbase_settings(system, restored=again) for again in (False, True))
+    added = {name: value for name, (value, _) in restored.items() if name not in fresh}
+    assert added == {
+        "hbase.master.wait.on.regionservers.mintostart": 3,
+        "hbase.master.wait.on.regionservers.maxtostart": 3,
+        "hbase.master.scp.retain.assignment": True,
+    }

@@ -253,6 +253,17 @@ def test_what_has_failed(tmp_path: Path) -> None:
     assert "2 of 6 records were not stored" in str(failure(Outcome(tmp_path), result, "load"))
 
 
+def test_flushes_of_collected_writes_have_their_section(tmp_path: Path) -> None:
+    flush = {"FLUSH": {"count": 2, "ok": 1, "rows": 9, "failures": {"timeout": 1}}}
+    seconds = ({"FLUSH.service": [700], "FLUSH.response": [900], "FLUSH.failed": [50]},)
+    result = trial(tmp_path, seconds, ops=flush, unflushed=3)
+    found = text(result, choices())
+    assert lines_of(found, "FLUSH")[0] == "[FLUSH], Operations, 1"
+    assert lines_of(found, "FLUSH")[-2:] == ["[FLUSH], Return=OK, 1", "[FLUSH], Return=ERROR, 1"]
+    assert lines_of(found, "FLUSH-FAILED")[0] == "[FLUSH-FAILED], Operations, 1"
+    assert "3 collected writes were never acknowledged" in str(failure(Outcome(tmp_path), result, "run"))
+
+
 def test_hdr_files_have_a_line_for_each_status(tmp_path: Path) -> None:
     result = trial(tmp_path)
     prefix = {"hdrhistogram_fileoutput": "true", "hdrhistogram_output_path": f"{tmp_path}/x-"}

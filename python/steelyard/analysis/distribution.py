@@ -10,7 +10,7 @@ import numpy as np
 from hdrh.histogram import HdrHistogram
 from numpy.typing import NDArray
 
-from steelyard.results.histograms import mean
+from steelyard.results.histograms import mean, percentiles
 
 QUANTILES = {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p999": 99.9, "p9999": 99.99}
 """Field name (docs/format.md, phase summary) -> percentile."""
@@ -50,13 +50,13 @@ def from_histogram(histogram: HdrHistogram | None) -> Distribution:
     """A distribution of a (merged) histogram of nanoseconds."""
     if histogram is None or not histogram.get_total_count():
         return EMPTY
-    at = histogram.get_percentile_to_value_dict(list(QUANTILES.values()))
+    at = percentiles(histogram, list(QUANTILES.values()))
     return Distribution(
         count=int(histogram.get_total_count()),
         mean_ns=mean(histogram),
         min_ns=float(histogram.get_min_value()),
         max_ns=float(histogram.get_max_value()),
-        **{f"{name}_ns": float(at[percentile]) for name, percentile in QUANTILES.items()},
+        **{f"{name}_ns": value for name, value in zip(QUANTILES, at, strict=True)},
     )
 
 
@@ -70,5 +70,4 @@ def spectrum_quantiles(count: int) -> NDArray[np.float64]:
 def spectrum(histogram: HdrHistogram) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(quantiles, values in nanoseconds) of a histogram, for a percentile spectrum."""
     quantiles = spectrum_quantiles(int(histogram.get_total_count()))
-    at = histogram.get_percentile_to_value_dict([float(q * 100) for q in quantiles])
-    return quantiles, np.array([at[float(q * 100)] for q in quantiles], dtype=np.float64)
+    return quantiles, np.array(percentiles(histogram, [float(q * 100) for q in quantiles]))

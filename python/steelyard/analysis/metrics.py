@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from steelyard.analysis.stats.verdicts import Better
 from steelyard.errors import InputError, nearest
+from steelyard.spec.metrics import LOAD
 
 FIGURES = {"mean": None, "p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999, "max": None}
 """Figure of a latency -> its quantile."""
@@ -61,6 +62,8 @@ def metric_of(column: str) -> Metric | None:
     for metric in PLAIN:
         if metric.column == column:
             return metric
+    if column.startswith(LOAD):  # the load phase's are claimed, not compared
+        return None
     match = _LATENCY.fullmatch(column)
     return _latency(match["op"], match["clock"], match["figure"]) if match else None
 

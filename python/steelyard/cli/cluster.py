@@ -84,7 +84,7 @@ def status(name: Annotated[str, typer.Argument(help="The cluster's name.")] = "l
         for node in statuses(record)
     ]
     place, sees = COLUMNS[record.kind]
-    _table(["node", "address", place, "pid", "state", sees, "load", "memory", "heap"], rows)
+    table(["node", "address", place, "pid", "state", sees, "load", "memory", "heap"], rows)
 
 
 @app.command("list", cls=GroupedCommand, epilog="Example: steelyard cluster list")
@@ -103,7 +103,7 @@ def list_() -> None:
 
     rows = [words(record) for record in records()]
     if rows:
-        _table(["name", "system", "addresses", "state", "owner"], rows)
+        table(["name", "system", "addresses", "state", "owner"], rows)
     else:
         typer.echo("no clusters")
 
@@ -152,7 +152,8 @@ def down(name: Annotated[str, typer.Argument(help="The cluster's name.")]) -> No
     typer.echo(f"{name} is down")
 
 
-def _table(header: list[str], rows: list[list[str]]) -> None:
+def table(header: list[str], rows: list[list[str]]) -> None:
+    """Print rows under a header, not cut to a width when the output is no terminal."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -160,5 +161,4 @@ def _table(header: list[str], rows: list[list[str]]) -> None:
     table = Table(*header, box=box.SIMPLE_HEAD, show_edge=False)
     for row in rows:
         table.add_row(*row)
-    # Piped into a file, a table must not be cut to a terminal's width.
     Console(width=None if sys.stdout.isatty() else 160).print(table)

@@ -6,20 +6,23 @@ from pathlib import Path
 
 from rich.console import Console
 
-from steelyard.cli.points import show_points
+from steelyard.cli.claims import require_claims
+from steelyard.cli.points import show_claims, show_points
 from steelyard.errors import InfrastructureError, Interrupted
 from steelyard.pace import about
 from steelyard.progress import make_show
 from steelyard.results.clock import process_start_ns
 from steelyard.spec.estimate import assumptions, estimate
 from steelyard.spec.study import Study, Trial
-from steelyard.spec.trials import data_bytes, trials
+from steelyard.spec.trials import APART, data_bytes, trials
 from steelyard.spec.units import bytes_text
 from steelyard.study import Outcome
 from steelyard.study import conduct as conduct_study
 
 
-def conduct(study: Study, *, out: Path | None, report: bool, resume: bool = False) -> None:
+def conduct(
+    study: Study, *, out: Path | None, report: bool, resume: bool = False, fail_on_claims: bool = False
+) -> None:
     """Run a study, print its summary, write its report.
 
     Args:
@@ -27,6 +30,7 @@ def conduct(study: Study, *, out: Path | None, report: bool, resume: bool = Fals
         out: the result's folder.
         report: write the HTML report.
         resume: `out` may be an interrupted run of this study, which then goes on.
+        fail_on_claims: raise GateError when a claim of the study is not confirmed.
 
     Raises:
         SteelyardError: what went wrong first; the result is written all the same.
@@ -48,6 +52,8 @@ def conduct(study: Study, *, out: Path | None, report: bool, resume: bool = Fals
         if outcome.planned > 1 and failed:
             outcome.errors[0].message += f" ({failed} of {outcome.planned} trials failed)"
         raise outcome.errors[0]
+    if fail_on_claims:
+        require_claims(outcome.path)
 
 
 def _present(outcome: Outcome, *, report: bool, points: int) -> None:
@@ -59,9 +65,10 @@ def _present(outcome: Outcome, *, report: bool, points: int) -> None:
     try:
         if points > 1:  # a page of each trial would be long; any of them can be had afterwards
             show_points(outcome.path, console)
+            show_claims(outcome.path, console)
         else:
             text_report(outcome.path, console)
-            lines += [f"report: {write_report(outcome.path, 'html', None)}"] if report else []
+        lines += [f"report: {write_report(outcome.path, 'html', None)}"] if report else []
     except Exception as error:
         outcome.errors.append(InfrastructureError(f"the report could not be made: {error}"))
     for line in lines:
@@ -72,10 +79,11 @@ def list_trials(study: Study) -> None:
     """Print the trials a study becomes, in their order, and about how much time and disk they need."""
     console = Console(highlight=False)
     planned = trials(study)
-    shares = study.reset != "fresh"
+    shares = study.reset not in APART
     for trial in planned:
         words = [f"{trial.number:4}", f"#{trial.repetition}", f"seed {trial.seed}"]
         words += [f"cluster {trial.group}"] if shares else []
+        words += [f"data set {trial.data}"] if study.reset == "restore" else []
         words += [
             trial.label or trial.system.kind,
             f"workload {trial.workload.name}",
@@ -108,5 +116,7 @@ def _data(trial: Trial) -> str:
 def _rate(trial: Trial) -> str:
     load = trial.load
     limit = f"{load.operations:,} operations" if load.operations else f"{load.duration_s:g} s"
+    if load.search:
+        return f"{limit}, at {load.search.share:g} of the highest rate, which is searched"
     rate = f"{load.target:g}/s due, at most {load.cap} in flight" if load.target else f"{load.cap} clients"
     return f"{limit}, {rate}"

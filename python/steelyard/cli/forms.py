@@ -9,9 +9,10 @@ from rich.markup import escape
 
 from steelyard.pace import about
 from steelyard.results.store import flat, study_values
+from steelyard.spec.asked import Asked
 from steelyard.spec.estimate import estimate
-from steelyard.spec.study import Study
-from steelyard.spec.trials import trials
+from steelyard.spec.study import Point, Study
+from steelyard.spec.trials import data_bytes, trials
 from steelyard.spec.units import bytes_text
 
 SAME = "="
@@ -21,12 +22,24 @@ def rows(full: Study, small: Study | None) -> Iterator[tuple[str, ...]]:
     """(setting, full, small) for each setting said in either form, then what each amounts to."""
     forms = [study for study in (full, small) if study]
     values = [{**flat(study_values(study)), "repetitions": study.repetitions} for study in forms]
-    hidden = ("name", "question")
+    hidden = ("name", "question", *Asked.model_fields)
     for path in dict.fromkeys(path for said in values for path in said):
         if path not in hidden:
             yield _row(path, [said.get(path) for said in values])
     for name, cells in _amounts(forms).items():
         yield (name, *cells)
+    yield from _asked(full, small)
+
+
+def _asked(full: Study, small: Study | None) -> Iterator[tuple[str, ...]]:
+    """Claims are the same in both forms; what the small one leaves out stands in its column."""
+    for claim in full.claims:
+        yield (f"claim {claim.id}", escape(claim.statement), *([SAME] if small else []))
+    if full.figures:
+        drawn = ", ".join(plot.id for plot in full.figures)
+        yield ("figures", drawn, *([SAME] if small else []))
+    if small and small.dropped:
+        yield ("left out", "", escape("; ".join(small.dropped)))
 
 
 def _row(path: str, cells: list[Any]) -> tuple[str, ...]:
@@ -40,6 +53,24 @@ def _amounts(forms: list[Study]) -> dict[str, list[str]]:
     return {
         "points": [str(len(study.cells)) for study in forms],
         "trials": [str(len(one)) for one in planned],
+        "data to memory of a node": [_data_to_memory(study) for study in forms],
         "time (estimated)": [about(need.seconds) for need in needs],
         "disk (estimated)": [bytes_text(need.disk_bytes + need.results_bytes) for need in needs],
     }
+
+
+def _data_to_memory(study: Study) -> str:
+    """The least and the most data on a node, with all copies, as a share of the memory it may use."""
+    shares = [share for point in study.cells if (share := _share(point)) is not None]
+    if not shares:
+        return ""
+    least, most = (f"{100 * share:.2g} %" for share in (min(shares), max(shares)))
+    return least if least == most else f"{least} to {most}"
+
+
+def _share(point: Point) -> float | None:
+    limits = getattr(point.system, "limits", None)
+    if limits is None or limits.memory_mib is None:
+        return None
+    memory = float(limits.memory_mib) * int(getattr(point.system, "size", 1)) * 2**20
+    return data_bytes(point) / memory

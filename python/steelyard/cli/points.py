@@ -30,6 +30,21 @@ def show_points(path: Path, console: Console) -> None:
     console.print(table)
 
 
+def show_claims(path: Path, console: Console) -> None:
+    """Print the verdicts on a study's claims, if it has any."""
+    from steelyard.report.model import build
+    from steelyard.report.study.answers import answers, asked_of
+    from steelyard.report.study.claims import claims_table, headline
+    from steelyard.report.text import print_table
+
+    if not asked_of(Results(path).info.get("study") or {}).claims:
+        return
+    found = answers(build(path))
+    if found and (table := claims_table(found)):
+        print_table(table, console)
+        console.print(headline(found))
+
+
 def _rate(rows: pl.DataFrame) -> str:
     return _spread(rows, "ok_per_s", lambda value: f"{value:,.0f}")
 

@@ -23,6 +23,10 @@ def report(
         bool,
         typer.Option("--charts/--no-charts", help="With html and md, also write charts/*.svg and *.png."),
     ] = True,
+    fail_on_claims: Annotated[
+        bool,
+        typer.Option("--fail-on-claims", help="End with 1 unless every claim of the study is confirmed."),
+    ] = False,
 ) -> None:
     """Report a result, a half-written one too: as text, or as a file with charts beside it."""
     from steelyard.report import text_report, write_report
@@ -33,3 +37,7 @@ def report(
         text_report(run, Console())
     else:
         print(write_report(run, format_, out, charts=charts))
+    if fail_on_claims:
+        from steelyard.cli.claims import require_claims
+
+        require_claims(run)

@@ -34,6 +34,10 @@ def run(  # noqa: PLR0917 - typer calls it by name
         Path | None, typer.Option(help="Go on with the study of this result folder; no study is named then.")
     ] = None,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write the HTML report.")] = True,
+    fail_on_claims: Annotated[
+        bool,
+        typer.Option("--fail-on-claims", help="End with 1 unless every claim of the study is confirmed."),
+    ] = False,
 ) -> None:
     """Run every trial of a study, and report.
 
@@ -55,7 +59,9 @@ def run(  # noqa: PLR0917 - typer calls it by name
     else:
         path = find_study(study)
     read = read_study(path, set_ or (), small=small)
+    if fail_on_claims and not read.claims:
+        raise InputError(f"--fail-on-claims: {path} has no [[claims]]")
     if dry_run:
         list_trials(read)
     else:
-        conduct(read, out=out, report=report, resume=True)
+        conduct(read, out=out, report=report, resume=True, fail_on_claims=fail_on_claims)

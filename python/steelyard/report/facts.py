@@ -75,20 +75,29 @@ def consistency(manifest: Facts) -> list[tuple[str, Any]]:
     return [(word, value) for word, value in found if value is not None]
 
 
-def system_line(manifest: Facts, study: Facts) -> str:
-    """The system and workload in one line."""
+def system_words(manifest: Facts, study: Facts) -> str:
+    """The system, its version and nodes."""
     system = part(manifest, "trial", "system") or part(study, "system")
-    workload = part(manifest, "trial", "workload") or part(study, "workload")
     version = part(manifest, "system").get("version") or system.get("version") or ""
     masters = len(master_names(manifest))
     nodes = len(node_names(manifest)) - masters
     words = [str(system.get("kind", "unknown system")), str(version)]
     words += [f"on {nodes} node{'s' if nodes != 1 else ''}"] if nodes else []
     words += [f"and {masters} master{'s' if masters != 1 else ''}"] if masters else []
-    line = " ".join(word for word in words if word)
-    if workload:
-        line += f", workload {workload.get('name', '?')}, {int(workload.get('records') or 0):,} records"
-    return line
+    return " ".join(word for word in words if word)
+
+
+def workload_words(manifest: Facts, study: Facts) -> str:
+    """The workload and its size; empty when unknown."""
+    workload = part(manifest, "trial", "workload") or part(study, "workload")
+    if not workload:
+        return ""
+    return f"workload {workload.get('name', '?')}, {int(workload.get('records') or 0):,} records"
+
+
+def system_line(manifest: Facts, study: Facts) -> str:
+    """The system and workload in one line."""
+    return ", ".join(filter(None, (system_words(manifest, study), workload_words(manifest, study))))
 
 
 def load_line(manifest: Facts, study: Facts) -> str:
@@ -96,11 +105,25 @@ def load_line(manifest: Facts, study: Facts) -> str:
     load = part(manifest, "trial", "load") or part(study, "load")
     if not load:
         return ""
+    if load.get("search"):
+        return f"at {load['search'].get('share', 1):g} of the highest rate, which was searched"
     if load.get("target"):
         cap = load.get("in_flight") or load.get("clients")
         line = f"{load['target']:,.0f} operations/s, {load.get('arrivals', 'constant')} arrivals"
         return line + (f", at most {cap:,} in flight" if cap else "")
     return f"closed loop of {load.get('clients') or 'default'} clients"
+
+
+def data_line(manifest: Facts) -> str:
+    """Where the data are from, in one line; empty when the trial loaded them itself, or found them."""
+    data = part(manifest, "data")
+    if data.get("how") == "kept":
+        return "data kept from the trial before"
+    if data.get("how") != "restored":
+        return ""
+    return (
+        f"data restored from snapshot {data.get('snapshot')}, loaded {part(data, 'loading').get('created')}"
+    )
 
 
 def flat(facts: Facts, prefix: str = "") -> list[tuple[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from steelyard.analysis.summary import Operation, Phase
-from steelyard.report.facts import load_line, part, system_kind, system_line
+from steelyard.report.facts import data_line, load_line, part, system_kind, system_line, system_words
 from steelyard.report.model import ReportModel, TrialReport
 from steelyard.report.words import clean, digits, duration, whole
 
@@ -20,10 +20,15 @@ class Card:
 
 
 def subject(model: ReportModel, trial: TrialReport | None = None) -> str:
-    """System, workload and load in one line."""
+    """System, workload and load in one line; of a study what is varied instead of one trial's load."""
+    varied = part(model.study, "factors") if trial is None else {}
     trial = trial or next(iter(model.trials), None)
     manifest = trial.manifest if trial else {}
-    lines = (system_line(manifest, model.study), load_line(manifest, model.study))
+    study = model.study
+    load = f"varied: {', '.join(varied)}" if varied else load_line(manifest, study)
+    systems = dict.fromkeys(system_words(t.manifest, study) for t in model.trials) if varied else {}
+    line = " against ".join(systems) if len(systems) > 1 else system_line(manifest, study)
+    lines = (line, load, data_line(manifest))
     return clean("; ".join(line for line in lines if line))
 
 

@@ -18,6 +18,10 @@ from steelyard.report.facts import flat, part
 from steelyard.report.model import ReportModel, TrialReport
 from steelyard.report.render import charts_of_interest, write_charts
 from steelyard.report.study import Overview, overview
+from steelyard.report.study.answers import Answers, answers
+from steelyard.report.study.claims import claims_table, closing, evidence_table, grounds
+from steelyard.report.study.claims import headline as claims_headline
+from steelyard.report.study.files import write_tables
 from steelyard.report.tables import Table
 from steelyard.report.words import clean, digits, plain
 
@@ -42,8 +46,11 @@ def render_html(model: ReportModel, charts: Path | None) -> str:
         if charts:
             write_charts(charts_of_interest(trial), charts)
         views.append(_trial(trial, model))
-    if study and charts:
-        write_charts({c.key: c for c in study.charts}, charts)
+    found = answers(model)
+    if charts:
+        write_charts({c.key: c for c in _charts(study, found)}, charts)
+        if found:
+            write_tables(found, charts.parent / "tables")
     scripts = [_script(_bundle()), _script((TEMPLATES / "report.js").read_text(encoding="utf-8"))]
     template = environment().get_template("report.html.j2")
     return template.render(
@@ -51,6 +58,7 @@ def render_html(model: ReportModel, charts: Path | None) -> str:
         subject=headline.subject(model),
         overview=tables.trials(model),
         study=study,
+        answers=_answers(found) if found else None,
         curves=_study_figures(study),
         trials=views,
         style=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),  # noqa: S704 - our own file
@@ -117,7 +125,9 @@ def _trial(trial: TrialReport, model: ReportModel) -> dict[str, Any]:
         "subject": headline.subject(model, trial),
         "cards": headline.cards(trial),
         "tables": tables.for_phase(trial.measured) if trial.measured else [],
-        "effect": [t for t in (tables.effect(trial), tables.deviations(trial)) if t and t.rows],
+        "effect": [
+            t for t in (tables.search(trial), tables.effect(trial), tables.deviations(trial)) if t and t.rows
+        ],
         "phases": tables.phases(trial),
         "charts": _figures(trial, charts, measured),
         "system_charts": _figures(trial, charts, "system"),
@@ -144,6 +154,31 @@ def _figures(trial: TrialReport, charts: list[Chart], group: str) -> list[dict[s
         for n, c in enumerate(charts)
         if c.group == group
     ]
+
+
+def _charts(study: Overview | None, found: Answers | None) -> list[Chart]:
+    drawn = [drawn.chart for drawn in found.figures if drawn.chart] if found else []
+    return [*drawn, *(study.charts if study else ())]
+
+
+def _answers(found: Answers) -> dict[str, Any]:
+    """What the template shows of claims and the paper's figures."""
+    table = claims_table(found)
+    return {
+        "headline": claims_headline(found),
+        "paper": bool(found.asked.paper),
+        "table": table,
+        "claims": [
+            {"answer": answer, "grounds": list(grounds(answer)), "evidence": evidence_table(answer)}
+            for answer in found.claims
+        ],
+        "figures": [
+            {"id": f"figure-{n}", "title": drawn.title, "note": drawn.chart.note if drawn.chart else "",
+             "spec": drawn.chart.spec if drawn.chart else None, "table": drawn.table}
+            for n, drawn in enumerate(found.figures)
+        ],
+        "closing": closing(found),
+    }  # fmt: skip
 
 
 def _study_figures(study: Overview | None) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from steelyard.report.model import FIGURES, PhaseReport, ReportModel, TrialReport
+from steelyard.report.study.answers import Answer, Answers, answers
 from steelyard.report.study.points import PointReport, points
 
 FORMAT = 1
@@ -17,6 +18,7 @@ FORMAT = 1
 
 def render_json(model: ReportModel) -> str:
     """The model as JSON text, keys in a fixed order."""
+    found = answers(model)
     facts = {
         "format": FORMAT,
         "name": model.name,
@@ -25,11 +27,37 @@ def render_json(model: ReportModel) -> str:
         "partial": model.partial,
         "study": model.study,
         "warnings": [asdict(w) for w in model.warnings],
+        **(_answers(found) if found else {}),
         "points": [_point(p) for p in points(model)],
         "over_trials": {name: asdict(spread) for name, spread in model.over_trials.items()},
         "trials": [_trial(t) for t in model.trials],
     }
     return json.dumps(_plain(facts), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _answers(found: Answers) -> dict[str, Any]:
+    return {
+        "form": found.asked.form,
+        "claims": [_claim(answer) for answer in found.claims],
+        "figures": [
+            {
+                "id": drawn.key,
+                "title": drawn.title,
+                "x": drawn.x_title,
+                "y": drawn.y_title,
+                "points": drawn.rows,
+            }
+            for drawn in found.figures
+        ],
+        "deviations": found.asked.deviations,
+        "dropped": found.asked.dropped,
+    }
+
+
+def _claim(answer: Answer) -> dict[str, Any]:
+    said = {"statement": answer.claim.statement, "source": answer.claim.source, "metric": answer.claim.metric}
+    why = [{**why.model_dump(), **asdict(borne)} for why, borne in answer.why]
+    return {**asdict(answer.verdict), **said, "holds": answer.holds, "why": why}
 
 
 def _point(point: PointReport) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from steelyard.report.facts import flat, part
 from steelyard.report.headline import cards, repeat_command, subject, timing
 from steelyard.report.model import ReportModel, TrialReport
 from steelyard.report.study import overview
+from steelyard.report.study.answers import Answers, answers
+from steelyard.report.study.claims import closing, evidence_table, headline, top
 from steelyard.report.tables import Table
 from steelyard.report.words import clean, plain
 
@@ -32,6 +34,8 @@ def render_markdown(model: ReportModel, charts: Path | None) -> str:
     if model.partial:
         lines += ["**This result is half-written; it shows what reached the disk.**", ""]
     lines += _warnings(model.warnings)
+    found = answers(model)
+    lines += _answers(found, charts) if found else []
     study = overview(model)
     if study:
         for table in study.tables:
@@ -40,6 +44,8 @@ def render_markdown(model: ReportModel, charts: Path | None) -> str:
     lines += table_lines(tables.trials(model))
     for trial in () if study else model.trials:
         lines += _trial(trial, write_charts(charts_of_interest(trial), charts) if charts else {})
+    for table in closing(found) if found else ():
+        lines += table_lines(table)
     lines += [
         "## How to repeat",
         "",
@@ -53,12 +59,37 @@ def render_markdown(model: ReportModel, charts: Path | None) -> str:
     return "\n".join(lines)
 
 
+def _answers(found: Answers, charts: Path | None) -> list[str]:
+    """Claims first, then the paper's figures, then the evidence."""
+    from steelyard.report.render import write_charts
+    from steelyard.report.study.files import write_tables
+
+    lines = [f"**{escape(said)}**", ""] if (said := headline(found)) else []
+    for table in top(found):
+        lines += table_lines(table)
+    if charts:
+        write_tables(found, charts.parent / "tables")
+    for drawn in found.figures:
+        if drawn.chart:
+            lines += _charts(write_charts({drawn.key: drawn.chart}, charts) if charts else {})
+        lines += table_lines(drawn.table)
+    for answer in found.claims:
+        lines += table_lines(evidence_table(answer))
+    return lines
+
+
 def _trial(trial: TrialReport, charts: dict[str, str]) -> list[str]:
     lines = [f"## Trial {trial.number}: {escape(trial.status)}", ""]
     lines += [f"- {escape(c.name)}: **{escape(c.value)}** ({escape(c.remark)})" for c in cards(trial)] + [""]
     lines += _warnings(trial.warnings)
     found = tables.for_phase(trial.measured) if trial.measured else []
-    for table in (*found, tables.phases(trial), tables.effect(trial), tables.deviations(trial)):
+    for table in (
+        *found,
+        tables.search(trial),
+        tables.phases(trial),
+        tables.effect(trial),
+        tables.deviations(trial),
+    ):
         lines += table_lines(table)
     lines += _charts(charts)
     lines += [f"Timing: {escape(timing(trial))}", ""]

@@ -17,6 +17,7 @@ from steelyard.analysis.spread import EngineSpread, Repeated, engine_spread, rep
 from steelyard.analysis.steady import Steady
 from steelyard.analysis.summary import Phase
 from steelyard.analysis.warnings import Warned
+from steelyard.report.cut import warm_up_s, without_warm_up
 from steelyard.report.facts import master_names
 from steelyard.report.source import TrialSource, open_source
 from steelyard.report.trial import Read, judge, read_phases
@@ -63,6 +64,8 @@ class TrialReport:
     """Phase -> tag -> histogram."""
     tainted: str = ""
     """What outside the study disturbed it; empty when nothing did."""
+    cut_s: float = 0.0
+    """Seconds at the start of the measured phase that were left out as warm-up."""
 
     @property
     def client_cpu_us(self) -> float | None:
@@ -145,7 +148,8 @@ def build(folder: Path) -> ReportModel:
     run = source.run
     listed = {int(t.get("number", 0)): t for t in run.get("trials") or ()}
     study = run.get("study") or {}
-    trials = tuple(_trial(t, place, listed, study) for place, t in enumerate(source.trials, start=1))
+    design = run.get("design") or {}
+    trials = tuple(_trial(t, place, listed, study, design) for place, t in enumerate(source.trials, start=1))
     toml = folder / "study.toml"
     return ReportModel(
         name=str(run.get("name") or folder.name),
@@ -180,7 +184,11 @@ def _of_run(trials: Sequence[TrialReport], planned: int) -> tuple[Warned, ...]:
 
 
 def _trial(
-    source: TrialSource, place: int, listed: Mapping[int, Mapping[str, Any]], study: Mapping[str, Any]
+    source: TrialSource,
+    place: int,
+    listed: Mapping[int, Mapping[str, Any]],
+    study: Mapping[str, Any],
+    design: Mapping[str, Any],
 ) -> TrialReport:
     digits = source.path.name.removesuffix(".partial")
     number = int(digits) if digits.isdigit() else place
@@ -191,10 +199,15 @@ def _trial(
     phases, histograms = read_phases(source, read)
     masters = master_names(manifest)
     judged = judge(read, phases, partial=source.partial)
+    measured, cut_s = judged.measured, 0.0
+    if measured and (cut_s := warm_up_s(measured, judged.steady, design)):
+        rest, histograms[measured.name] = without_warm_up(source, read.intervals, measured, cut_s)
+        phases = tuple(rest if phase is measured else phase for phase in phases)
+        measured = rest
     reports = tuple(
         PhaseReport(
             phase=phase,
-            steady=judged.steady if phase is judged.measured else None,
+            steady=judged.steady if phase is measured else None,
             costs=costs(read.system, phase, masters),
             balance=balance(read.system, phase, masters),
             inside=inside(read.system, phase),
@@ -210,10 +223,11 @@ def _trial(
         path=source.path,
         manifest=manifest,
         phases=reports,
-        measured=next((r for r in reports if r.phase is judged.measured), None),
+        measured=next((r for r in reports if r.phase is measured), None),
         warnings=judged.warnings,
         intervals=read.intervals,
         system=read.system,
         histograms=histograms,
         tainted=str(entry.get("tainted") or ""),
+        cut_s=cut_s,
     )

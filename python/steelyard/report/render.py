@@ -33,7 +33,11 @@ def charts_of_interest(trial: TrialReport) -> dict[str, Chart]:
 def still(chart: Chart) -> dict[str, Any]:
     """The definition without the invisible points that carry the page's tooltips, with its title."""
     layers = [layer for layer in chart.spec["layer"] if layer["mark"]["type"] != "point"]
-    return chart.spec | {"layer": layers, "title": f"{chart.title} ({chart.group})"}
+    return chart.spec | {"layer": layers, "title": _title(chart)}
+
+
+def _title(chart: Chart) -> str:
+    return f"{chart.title} ({chart.group})" if chart.group else chart.title
 
 
 def write_charts(charts: Mapping[str, Chart], folder: Path) -> dict[str, str]:
@@ -54,5 +58,5 @@ def write_charts(charts: Mapping[str, Chart], folder: Path) -> dict[str, str]:
         svg = vl_convert.vegalite_to_svg(still(chart), config=LIGHT)
         (folder / f"{name}.svg").write_text(svg, encoding="utf-8")
         (folder / f"{name}.png").write_bytes(vl_convert.svg_to_png(svg, scale=PNG_SCALE))
-        written[f"{chart.title} ({chart.group})"] = f"{name}.svg"
+        written[_title(chart)] = f"{name}.svg"
     return written

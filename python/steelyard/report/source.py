@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -38,6 +38,9 @@ class TrialSource(Protocol):
 
     def histograms(self, phase: str) -> Mapping[str, HdrHistogram]:
         """Tag -> histogram over the whole phase."""
+
+    def histogram_log(self, phase: str) -> Iterator[tuple[str, float, HdrHistogram]]:
+        """(tag, second since the phase began, histogram), for each due second and tag."""
 
 
 class RunSource(Protocol):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 
 from rich import box
-from rich.console import Console, RenderableType
+from rich.cells import cell_len
+from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -15,6 +16,8 @@ from steelyard.report import tables
 from steelyard.report.headline import repeat_command, subject, timing, verdict
 from steelyard.report.model import ReportModel, TrialReport
 from steelyard.report.study import overview
+from steelyard.report.study.answers import answers
+from steelyard.report.study.claims import closing, headline, top
 from steelyard.report.tables import Table
 from steelyard.report.words import clean
 
@@ -41,6 +44,11 @@ def _show(model: ReportModel, console: Console) -> None:
     if model.partial:
         console.print(Text("This result is half-written; it shows what reached the disk.", style="bold red"))
     _warnings(model.warnings, console)
+    found = answers(model)
+    if found and (said := headline(found)):
+        console.print(Text(said, style="bold"))
+    for table in [*top(found), *(drawn.table for drawn in found.figures)] if found else ():
+        print_table(table, console)
     study = overview(model)
     for table in study.tables if study else ():
         print_table(table, console)
@@ -48,6 +56,8 @@ def _show(model: ReportModel, console: Console) -> None:
         print_table(trials, console)
     for trial in () if study else model.trials:
         _trial(trial, console, several=len(model.trials) > 1)
+    for table in closing(found) if found else ():
+        print_table(table, console)
     # A command is copied by its reader: it is never broken into lines.
     console.print(Text(f"Again: {repeat_command(model)}", style="dim"), soft_wrap=True)
 
@@ -69,8 +79,8 @@ def _trial(trial: TrialReport, console: Console, *, several: bool) -> None:
     if trial.measured:
         for table in tables.for_phase(trial.measured):
             print_table(table, console)
-    for found in (tables.phases(trial), tables.effect(trial)):
-        if found.rows:
+    for found in (tables.search(trial), tables.phases(trial), tables.effect(trial)):
+        if found and found.rows:
             print_table(found, console)
     if spent := timing(trial):
         console.print(Padding(Text(f"Timing: {spent}"), (1, 0, 0, 0)))
@@ -89,16 +99,31 @@ def print_table(table: Table, console: Console) -> None:
     """Print one table, with its title before and its note after."""
     console.print()
     console.print(Text(table.title, style="bold"))
-    console.print(_laid_out(table))
+    found = _laid_out(table)
+    # a table that does not fit is wider than the window, rather than without its last columns
+    console.print(found, width=max(console.width, _least(found)), crop=False, no_wrap=True)
     if table.note:
         console.print(Text(table.note, style="dim"))
 
 
-def _laid_out(table: Table) -> RenderableType:
+LONGEST_FIGURE, LONGEST_WORD = 30, 12
+"""Columns: a longer piece may be cut in two."""
+
+
+def _least(found: RichTable) -> int:
+    """Columns that it needs: every piece whole, two blanks between."""
+    return sum((column.min_width or 1) + 2 for column in found.columns) - 2
+
+
+def _laid_out(table: Table) -> RichTable:
     found = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     for place, name in enumerate(table.columns):
         right = place >= table.words
-        found.add_column(Text(name), justify="right" if right else "left", overflow="fold", no_wrap=right)
+        cells = [row[place] for row in table.rows]
+        # figures stay whole, text may break between words: the longest such piece says how little will do
+        pieces = [*name.split(), *(cells if right else (word for cell in cells for word in cell.split()))]
+        least = min(max(map(cell_len, pieces), default=1), LONGEST_FIGURE if right else LONGEST_WORD)
+        found.add_column(Text(name), justify="right" if right else "left", overflow="fold", min_width=least)
     for place, row in enumerate(table.rows):
         found.add_row(*(Text(cell) for cell in row), end_section=place + 1 in table.breaks)
     return found

@@ -9,12 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.results.histograms import mean
+from steelyard.results.histograms import mean, percentiles
 from steelyard.results.read import Run, TrialResult, open_run
 
 CLOCKS = ("response", "service", "all")
 FIGURES = ("mean", "p50", "p95", "p99", "p999", "max")
-RUN = "run"
+PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p999": 99.9}
+RUN, LOAD = "run", "load"
 
 
 class Results:
@@ -43,13 +44,18 @@ class Results:
 
         Columns: `trial`, `point`, `system`, `variant`, `repetition`, `seed`, `group`, `data`, `status`,
         `tainted`, `reason`; one for each factor; `seconds`, `operations`, `ok`, `failed`, `ok_per_s`
-        (successes over the phase's time), `run_per_s` (operations over that and the time of starting engines
-        and connecting, as YCSB counts); then `OP_ok` and `OP_CLOCK_FIGURE_ns` such as
+        (successes over the phase's time), `around_s` (starting engines and connecting, which YCSB's run time
+        holds), `run_s` (both together), `run_per_s` (operations over that), in a closed loop `outside_s`
+        (`run_s` without what each client spent in operations); then `OP_ok` and `OP_CLOCK_FIGURE_ns` such as
         `read_service_p99_ns`, `total_response_mean_ns`. A factor whose levels are of several types is text.
         """
         found = {trial.number: trial for trial in self._run.trials}
         rows = [self._row(said, found.get(int(said["trial"])), phase) for said in self._planned()]
         return _frame(rows)
+
+    def figures(self, phase: str) -> pl.DataFrame:
+        """`trial` and the figures of one phase, of trials that have left a folder."""
+        return _frame([{"trial": trial.number, **_figures(trial, phase)} for trial in self._run.trials])
 
     def intervals(self) -> pl.DataFrame:
         """intervals.parquet of all trials, with the column `trial` before."""
@@ -108,6 +114,8 @@ def _figures(trial: TrialResult, phase: str) -> dict[str, Any]:
         "ok": ok,
         "failed": sum((summary.get("failed") or {}).values()),
         "ok_per_s": ok / seconds if seconds else None,
+        "around_s": around,
+        "run_s": seconds + around,
         "run_per_s": operations / (seconds + around) if seconds else None,
     }
     for op, facts in (summary.get("ops") or {}).items():
@@ -116,12 +124,30 @@ def _figures(trial: TrialResult, phase: str) -> dict[str, Any]:
             for figure in FIGURES:
                 value = (facts.get(clock) or {}).get(f"{figure}_ns")
                 found[f"{_column(op)}_{clock}_{figure}_ns"] = None if value is None else float(value)
-    return found | _totals(trial, phase)
+    if rate := (trial.manifest.get("search") or {}).get("found_per_s"):
+        found["search_per_s"] = float(rate)
+    found |= _totals(trial, phase)
+    return found | {"outside_s": _outside(summary, found)}
 
 
 def _around(trial: TrialResult, phase: str) -> float:
-    """Seconds of connecting: starting the engines and opening the database, which YCSB's run time holds."""
-    return float((trial.manifest.get("timing") or {}).get("engines") or 0) if phase == RUN else 0.0
+    """Seconds of starting the engines and opening the database: once for our two phases, which are two runs
+    of YCSB's client, so that each is given it."""
+    spent = (trial.manifest.get("timing") or {}).get("engines")
+    return float(spent or 0) if phase in (RUN, LOAD) else 0.0
+
+
+def _outside(summary: Mapping[str, Any], found: Mapping[str, Any]) -> float | None:
+    """Run time in which a client of a closed loop had no operation under way."""
+    arrivals, cap = summary.get("arrivals") or {}, summary.get("in_flight_cap")
+    mean_ns = found.get("total_all_mean_ns")
+    if (
+        (arrivals.get("kind") if isinstance(arrivals, Mapping) else arrivals) != "closed"
+        or not cap
+        or not mean_ns
+    ):
+        return None
+    return float(found["run_s"] - mean_ns * found["operations"] / 1e9 / cap)
 
 
 def _totals(trial: TrialResult, phase: str) -> dict[str, Any]:
@@ -132,8 +158,8 @@ def _totals(trial: TrialResult, phase: str) -> dict[str, Any]:
         histogram = histograms.get(f"TOTAL.{clock}")
         if histogram is not None and histogram.get_total_count():
             found[f"total_{clock}_mean_ns"] = mean(histogram)
-            for name, percent in (("p50", 50), ("p95", 95), ("p99", 99), ("p999", 99.9)):
-                found[f"total_{clock}_{name}_ns"] = float(histogram.get_value_at_percentile(percent))
+            at = percentiles(histogram, list(PERCENTILES.values()))
+            found |= {f"total_{clock}_{n}_ns": value for n, value in zip(PERCENTILES, at, strict=True)}
             found[f"total_{clock}_max_ns"] = float(histogram.get_max_value())
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +58,18 @@ def mean(histogram: HdrHistogram) -> float:
     lows = np.array([histogram.get_lowest_equivalent_value(int(v)) for v in values], dtype=np.float64)
     highs = np.array([histogram.get_highest_equivalent_value(int(v)) for v in values], dtype=np.float64)
     return float(np.average((lows + highs + 1) // 2, weights=counts))
+
+
+def percentiles(histogram: HdrHistogram, asked: Sequence[float]) -> list[float]:
+    """The values at these percentiles (0 to 100) of a histogram that holds something.
+
+    What the library's own `get_value_at_percentile` finds, which walks all buckets one by one for each.
+    """
+    sums = np.cumsum(np.ctypeslib.as_array(histogram.counts))
+    targets = [histogram.get_target_count_at_percentile(percentile) for percentile in asked]
+    lows = [histogram.get_value_from_index(int(at)) for at in np.searchsorted(sums, targets)]
+    ends = (histogram.get_lowest_equivalent_value, histogram.get_highest_equivalent_value)
+    return [float(ends[bool(percentile)](low)) for percentile, low in zip(asked, lows, strict=True)]
 
 
 def held(histogram: HdrHistogram) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -31,7 +31,12 @@ class Manifest:
     engine: dict[str, Any] = field(default_factory=dict)
     host: dict[str, Any] = field(default_factory=dict)
     system: dict[str, Any] = field(default_factory=dict)
+    data: dict[str, Any] = field(default_factory=dict)
     phases: list[dict[str, Any]] = field(default_factory=list)
+    rates: dict[str, float] = field(default_factory=dict)
+    """Phase -> the rate it was offered, where a search has set it."""
+    search: dict[str, Any] | None = None
+    """What a search for the highest rate tried and found."""
     timeline: list[dict[str, Any]] = field(default_factory=list)
     timing: dict[str, float] = field(default_factory=dict)
     warnings: list[dict[str, str]] = field(default_factory=list)
@@ -55,8 +60,15 @@ class Manifest:
         """A phase begins at that time; the first one ends the wait for the first operation."""
         self.timing.setdefault("command_to_first_operation", (at_ns - self.since_ns) / 1e9)
 
-    def phase(self, ends: list[dict[str, Any]]) -> None:
-        """Add a phase from each engine's `phase_end`; of several engines the merge gives the summary."""
+    def phase(self, ends: list[dict[str, Any]], rate: float | None = None) -> None:
+        """Add a phase from each engine's `phase_end`; of several engines the merge gives the summary.
+
+        Args:
+            ends: the events.
+            rate: what was offered, if that is not what the plan says.
+        """
+        if rate is not None:
+            self.rates[ends[0]["phase"]] = rate
         self.phases.append(
             {
                 "name": ends[0]["phase"],
@@ -66,6 +78,13 @@ class Manifest:
                 "summary": ends[0]["summary"] if len(ends) == 1 else None,
             }
         )
+        self._offered(self.phases[-1])
+
+    def _offered(self, phase: dict[str, Any]) -> None:
+        """The engine sums up the plan's rate; a search has set another."""
+        rate, summary = self.rates.get(phase["name"]), phase["summary"]
+        if rate is not None and summary:
+            summary["arrivals"] = {**(summary.get("arrivals") or {}), "rate": rate}
 
     def merged(self, events: list[dict[str, Any]]) -> None:
         """Take over the summaries of a merge's events."""
@@ -74,6 +93,7 @@ class Manifest:
                 for phase in self.phases:
                     if phase["name"] == event["phase"]:
                         phase["summary"] = event["summary"]
+                        self._offered(phase)
 
     def write(self, folder: Path) -> None:
         """Write manifest.json."""
@@ -91,6 +111,8 @@ class Manifest:
             "engine": self.engine,
             "host": self.host,
             "system": self.system,
+            "data": self.data,
+            **({"search": self.search} if self.search else {}),
             "phases": self.phases,
             "timeline": self.timeline,
             "timing": {name: round(seconds, 6) for name, seconds in self.timing.items()},

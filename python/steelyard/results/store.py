@@ -19,6 +19,7 @@ import tomlkit
 from steelyard.errors import InfrastructureError, InputError
 from steelyard.results.clock import now_text
 from steelyard.results.disk import read_json, write_atomically, write_json, writing
+from steelyard.spec.asked import Asked
 from steelyard.spec.study import Design, Study, Trial
 from steelyard.spec.trials import plan_hash
 from steelyard.version import version
@@ -262,7 +263,10 @@ def study_toml(study: Study) -> str:
 
 def study_values(study: Study) -> dict[str, Any]:
     """The resolved study as plain values."""
-    return study.source or study.model_dump(mode="json", exclude_none=True, exclude={"points", "source"})
+    unasked = {name for name, field in Asked.model_fields.items() if getattr(study, name) == field.default}
+    return study.source or study.model_dump(
+        mode="json", exclude_none=True, exclude={"points", "source", *unasked}
+    )
 
 
 def flat(values: Mapping[str, Any], under: str = "") -> dict[str, Any]:

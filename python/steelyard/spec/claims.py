@@ -1,4 +1,4 @@
-"""A claim as data: what a paper says, how it is checked, and what the paper prints.
+"""A claim as data: what a paper says, how it is checked, why the paper says it is so, and what it prints.
 
     [[claims]]
     id = "C1"
@@ -8,9 +8,8 @@
     where = { system = "cassandra" }
     check = { kind = "trend", factor = "consistency", levels = ["ONE", "QUORUM", "ALL"], direction = "up" }
 
-A metric is a column of `steelyard.open(RUN).trials()`, or one that the report adds (`steady_per_s`,
-`client_cpu_us`, `server_cpu_us`). `paper` in a check is the paper's own figure, in the unit of what the check
-estimates; it is compared for size, never used for anything else.
+A metric is a name of `spec.metrics`. `paper` in a check is the paper's own figure, in the unit of what the
+check estimates; it is compared for size, never used for anything else.
 """
 
 from __future__ import annotations
@@ -124,6 +123,16 @@ Check = Annotated[
 ]
 
 
+class Why(Model):
+    """A reason that the paper gives, and a figure of the servers or the machine that bears it out or not."""
+
+    reason: str
+    metric: str
+    expect: Literal["up", "down"]
+    """How that figure goes if the reason is right: along the claim's factor, or from denominator to
+    numerator."""
+
+
 class Claim(Model):
     """One claim."""
 
@@ -134,6 +143,7 @@ class Claim(Model):
     metric: str
     where: Where = Field(default_factory=dict)
     check: Check
+    why: tuple[Why, ...] = ()
     unsteady: str = ""
     """Why trials without a steady state count all the same, e.g. 'the paper measures start-up'."""
     note: str = ""

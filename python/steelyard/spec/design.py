@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from steelyard.spec.asked import Asked
 from steelyard.spec.base import LISTED, Model
 from steelyard.spec.load import Load
 from steelyard.spec.study import Design
@@ -71,7 +72,7 @@ class Overlay(Model):
         return {"base": value} if isinstance(value, str) else value
 
 
-class Sweep(Design):
+class Sweep(Design, Asked):
     """Everything of a study file but the settings themselves."""
 
     factors: dict[str, Factor] = Field(default_factory=dict)

@@ -40,6 +40,8 @@ ASSUMED: dict[str, Assumed] = {
 }
 SPARE = 3.0
 """Disk over data: commit log, memtables being flushed, SSTables before and after a compaction."""
+PROBES = 20
+"""Of a search: six doublings, five halvings, three to confirm, and some once more."""
 RESULT_BYTES = 2_000_000
 """A trial's own folder, servers' logs included."""
 
@@ -82,6 +84,8 @@ def trial_seconds(trial: Trial, *, starts: bool = True, loads: bool = True) -> f
     """
     a = assumed(trial)
     seconds = a.around_s + trial.load.warmup_s + run_seconds(trial)
+    if trial.load.search:
+        seconds += PROBES * trial.load.search.probe_s
     if starts:
         nodes = int(getattr(trial.system, "size", 1))
         seconds += a.start_s + a.node_s * (nodes - 1)
@@ -120,9 +124,14 @@ def each(planned: Sequence[Trial]) -> dict[int, float]:
 
 
 def estimate(planned: Sequence[Trial]) -> Estimate:
-    """The whole study; disk is that of its largest data set, since they come one after the other."""
+    """The whole study; disk is that of its largest data set, since they come one after the other, and of all
+    that are kept for several starts."""
+    groups: dict[int, set[int]] = {}
+    for trial in planned:
+        groups.setdefault(trial.data, set()).add(trial.group)
+    kept = {trial.data: data_bytes(trial) for trial in planned if len(groups[trial.data]) > 1}
     return Estimate(
         seconds=sum(each(planned).values()),
-        disk_bytes=max(data_bytes(trial) for trial in planned) * SPARE,
+        disk_bytes=max(data_bytes(trial) for trial in planned) * SPARE + sum(kept.values()),
         results_bytes=len(planned) * RESULT_BYTES,
     )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.errors import InputError, nearest
+from steelyard.spec.asked import check_asked
 from steelyard.spec.design import SETTINGS, Sweep
 from steelyard.spec.draft import Draft, place_of
 from steelyard.spec.lines import Place
@@ -59,6 +60,8 @@ def expand(draft: Draft, folder: Path | None = None) -> Study:
     for cell in cells(sweep, _systems(draft)):
         with faults:
             points.append(_point(draft, cell, folder, len(points) + 1))
+    with faults:
+        check_asked(sweep, points, draft.origins)
     faults.throw()
     study = _study(draft, sweep, points)
     check_layout(study)

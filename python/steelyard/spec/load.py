@@ -27,6 +27,36 @@ class Part(Model):
         return self
 
 
+class RateSearch(Model):
+    """Before the run, find the highest rate that the system bears, and run at a share of it.
+
+    Each rate is offered for `probe_s` by the same engines. It is borne when 98 % of it is answered well and,
+    with a bound, the latency over all attempts stays below it; without one the search is for saturation.
+    """
+
+    bound_ms: PositiveFloat | None = None
+    operation: Literal["total", "read", "update", "insert", "scan", "delete", "read_modify_write"] = "total"
+    """Whose latency has the bound."""
+    figure: Literal["mean", "p50", "p95", "p99", "p999"] = "p99"
+    start: PositiveFloat = 1_000
+    """Operations per second tried first."""
+    least: PositiveFloat = 1
+    most: PositiveFloat = 10_000_000
+    precision: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    """How far the rate that is found may lie below the next one that is too much."""
+    confirm: Annotated[int, Field(ge=1, le=20)] = 3
+    """Probes of the rate that was found; more than half of them must be borne."""
+    probe_s: PositiveFloat = 5
+    share: PositiveFloat = 1
+    """Of the rate that was found, the run offers this share."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> RateSearch:
+        if not self.least <= self.start <= self.most:
+            raise ValueError(f"start = {self.start:g} is not between least and most")
+        return self
+
+
 class Load(Model):
     """How the workload is driven.
 
@@ -38,6 +68,8 @@ class Load(Model):
     clients: PositiveInt | None = None
     target: PositiveFloat | None = None
     """Operations per second over all engines."""
+    search: RateSearch | None = None
+    """Instead of a target."""
     arrivals: Literal["constant", "poisson"] = "constant"
     in_flight: PositiveInt | None = None
     operations: PositiveInt | None = None
@@ -73,7 +105,7 @@ class Load(Model):
             data.setdefault("attempt_timeout_ms", timeout)
         if data.get("operations") is None and data.get("duration_s") is None:
             data["operations"] = DEFAULT_OPERATIONS
-        if data.get("target") is None:
+        if data.get("target") is None and data.get("search") is None:
             data.setdefault("clients", DEFAULT_CLIENTS)
         else:
             data.setdefault("in_flight", data.get("clients") or DEFAULT_IN_FLIGHT)
@@ -81,9 +113,13 @@ class Load(Model):
 
     @model_validator(mode="after")
     def _together(self) -> Load:
-        if self.target is None and self.in_flight is not None:
+        if self.search is not None and self.target is not None:
+            raise ValueError("search finds the rate: leave target out")
+        if self.search is not None and "run" not in self.phases:
+            raise ValueError("search is for the rate of a run, and there is none")
+        if self.rate is None and self.in_flight is not None:
             raise ValueError("in_flight needs a target; in a closed loop the number is `clients`")
-        if self.target is None and self.arrivals == "poisson":
+        if self.rate is None and self.arrivals == "poisson":
             raise ValueError("arrivals = 'poisson' needs a target rate")
         if self.first_record and "load" not in self.phases:
             raise ValueError("first_record is where a load begins, and there is none")
@@ -96,4 +132,9 @@ class Load(Model):
     @property
     def cap(self) -> int:
         """Most operations in flight at once, over all engines."""
-        return (self.clients if self.target is None else self.in_flight) or DEFAULT_CLIENTS
+        return (self.clients if self.rate is None else self.in_flight) or DEFAULT_CLIENTS
+
+    @property
+    def rate(self) -> float | None:
+        """Operations per second at the start of an open loop; None in a closed one."""
+        return self.search.start if self.search else self.target

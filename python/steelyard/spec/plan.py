@@ -9,7 +9,7 @@ from steelyard.spec.load import Load
 from steelyard.spec.study import Trial
 
 PLAN_FORMAT = 1
-LOAD, WARMUP, RUN = "load", "warmup", "run"
+LOAD, WARMUP, PROBE, RUN = "load", "warmup", "probe", "run"
 
 
 def engine_plan(
@@ -42,16 +42,23 @@ def engine_plan(
 
 
 def phases(load: Load) -> list[dict[str, Any]]:
-    """Load, warm-up if there is one, run; those that are asked for. What is a total goes over all parts."""
+    """Load, warm-up and probes of a search if there are any, run; those that are asked for. What is a total
+    goes over all parts."""
     paced = {"in_flight": load.cap * load.part.count, "arrivals": arrivals(load)}
     limit = {"operations": _total(load.operations, load), "seconds": load.duration_s}
     warming = {"name": WARMUP, "kind": "run", **paced, "limit": {"seconds": load.warmup_s}}
     measuring = {"name": RUN, "kind": "run", **paced, "limit": limit}
-    running = [*([warming] if load.warmup_s else []), measuring]
+    running = [*([warming] if load.warmup_s else []), *_probing(load, paced), measuring]
     return [
         *([_loading(load, paced)] if LOAD in load.phases else []),
         *(running if RUN in load.phases else []),
     ]
+
+
+def _probing(load: Load, paced: dict[str, Any]) -> list[dict[str, Any]]:
+    """The phase that is run again and again, each time at another rate."""
+    limit = {"seconds": load.search.probe_s} if load.search else {}
+    return [{"name": PROBE, "kind": "run", **paced, "limit": limit}] if load.search else []
 
 
 def _loading(load: Load, paced: dict[str, Any]) -> dict[str, Any]:
@@ -70,6 +77,6 @@ def _total(each: int | None, load: Load) -> int | None:
 
 def arrivals(load: Load) -> dict[str, Any]:
     """When operations are due."""
-    if load.target is None:
+    if load.rate is None:
         return {"kind": "closed"}
-    return {"kind": load.arrivals, "rate": load.target * load.part.count}
+    return {"kind": load.arrivals, "rate": load.rate * load.part.count}

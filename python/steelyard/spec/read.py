@@ -69,6 +69,7 @@ def _form(draft: Draft, small: Draft | None, overrides: Sequence[str], path: Pat
     draft = draft.copy()
     if small is not None:
         draft.put_all(deepcopy(small.data), small.origins)
+        draft.put(("form",), "small", "--small")
         if "name" not in small.data:
             draft.put(("name",), f"{draft.get(('name',))}-small", draft.origins.get(("name",), ""))
     for override in overrides:

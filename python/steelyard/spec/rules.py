@@ -54,7 +54,44 @@ def _kept_but_changed(study: Study, point: Point, _several: bool) -> Fault:
         return (
             f"reset = 'none' keeps the data, but workload '{point.workload.name}' inserts or deletes: the "
             "next trial would find other records than it expects",
-            "use reset = 'truncate' or 'fresh'",
+            "use reset = 'restore', 'truncate' or 'fresh'",
+        )
+    return None
+
+
+def _restored_but_not_ours(study: Study, point: Point, _several: bool) -> Fault:
+    system = point.system
+    if study.reset != "restore":
+        return None
+    if system.kind not in ("cassandra", "hbase"):
+        return (
+            f"reset = 'restore' keeps the data of local clusters, but this system is of kind '{system.kind}'",
+            "local clusters are of kind 'cassandra' or 'hbase'; use another reset for this one",
+        )
+    if getattr(system, "standalone", False):
+        return (
+            "reset = 'restore' keeps HDFS's blocks, and a standalone HBase has none",
+            "leave standalone out",
+        )
+    if system.kind == "cassandra" and not system.watch:
+        return (
+            "reset = 'restore' drains Cassandra through the metrics agent, but watch = false leaves it out",
+            "leave watch out",
+        )
+    return None
+
+
+def _restored_but_not_whole(study: Study, point: Point, _several: bool) -> Fault:
+    load = point.load
+    if study.reset == "restore" and {*load.phases} != {"load", "run"}:
+        return (
+            "reset = 'restore' needs a load and a run: it keeps the one for the other",
+            "leave load.phases out",
+        )
+    if study.reset == "restore" and (load.first_record or load.part.count > 1):
+        return (
+            "reset = 'restore' keeps whole data sets, but this load is a part of one",
+            "leave load.first_record and load.part out",
         )
     return None
 
@@ -74,5 +111,6 @@ def _cold_but_warmed(study: Study, point: Point, _several: bool) -> Fault:
 
 
 RULES: tuple[Callable[[Study, Point, bool], Fault], ...] = (
-    _fresh_but_given, _kept_but_changed, _warm_without_warmup, _cold_but_warmed,
+    _fresh_but_given, _kept_but_changed, _restored_but_not_ours, _restored_but_not_whole,
+    _warm_without_warmup, _cold_but_warmed,
 )  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from steelyard.spec.asked import Asked
 from steelyard.spec.base import Model
 from steelyard.spec.load import Load
 from steelyard.spec.system import System
@@ -17,7 +18,7 @@ SWEEP_REPETITIONS = 6
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")]
 Order = Literal["random", "interleaved", "listed"]
-Reset = Literal["fresh", "truncate", "none"]
+Reset = Literal["fresh", "truncate", "none", "restore"]
 Cache = Literal["as-left", "warm", "cold"]
 
 
@@ -49,7 +50,8 @@ class Design(Model):
     the order of the file. `listed`: all repetitions of a point, then the next point's."""
     reset: Reset = "fresh"
     """Between trials: `fresh` a new cluster; `truncate` the same cluster, the table dropped and loaded anew;
-    `none` the same cluster and data."""
+    `none` the same cluster and data; `restore` a new start of a cluster whose data were loaded once, kept,
+    and are put back as they were."""
     cache: Cache = "as-left"
     """Before a trial is measured: `as-left` by the load; `warm`, a warm-up must be given (load.warmup_s);
     `cold`, this host's page cache is dropped (servers keep what they hold in their own memory)."""
@@ -80,7 +82,7 @@ def _short(level: Any) -> Any:
     return PurePath(level).name if isinstance(level, str) and level.startswith("/") else level
 
 
-class Study(Settings, Design):
+class Study(Settings, Design, Asked):
     """A checked study; `system`, `workload` and `load` are those of its first point."""
 
     repetitions: Annotated[int, Field(ge=1, le=1000)] = 1

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 
+from steelyard.spec.dataset import data_set, key
 from steelyard.spec.study import Point, Study, Trial
 from steelyard.spec.system import CassandraSystem, HostsSystem
 from steelyard.spec.workload import ConstantLength, HistogramLength, Workload
@@ -20,6 +21,9 @@ CLIENT_SIDE = frozenset(
 STRIDE = 1 << 32
 """Operation numbers set aside for one trial on a shared data set: no run comes near so many."""
 
+APART = ("fresh", "restore")
+"""Resets that start a cluster for each trial."""
+
 Cell = tuple[Point, int]
 """A point and a repetition of it."""
 
@@ -28,26 +32,35 @@ def trials(study: Study) -> list[Trial]:
     """Every trial of a study, in the order in which they run.
 
     Trials that share a cluster (`reset`) follow each other; groups, and trials within each, are ordered as
-    the study asks.
+    the study asks. Those that share a data set have the seed it was loaded with, by which values are judged.
     """
     found: list[Trial] = []
+    one_load = study.reset in ("none", "restore")
+    data_sets: dict[str, int] = {}
     for group, points in enumerate(_groups(study), start=1):
         for point, repetition in _ordered(points, study):
-            number = len(found) + 1
-            kept = study.reset == "none"
+            number, seed = len(found) + 1, trial_seed(study.seed, 1 if one_load else repetition)
+            data = {"none": group, "restore": data_sets.setdefault(key(data_set(point, seed)), number)}
             found.append(
                 Trial(
                     **{name: getattr(point, name) for name in Point.model_fields if name != "number"},
                     number=number,
                     point=point.number,
                     repetition=repetition,
-                    seed=trial_seed(study.seed, 1 if kept else repetition),
-                    group=number if study.reset == "fresh" else group,
-                    data=group if kept else number,
-                    first_operation=(repetition - 1) * STRIDE if kept else 0,
+                    seed=seed,
+                    group=number if study.reset in APART else group,
+                    data=data.get(study.reset, number),
+                    first_operation=_first_operation(point, repetition) if one_load else 0,
                 )
             )
     return found
+
+
+def _first_operation(point: Point, repetition: int) -> int:
+    """Where a repetition on one load begins to draw, to draw what others have not. What inserts or deletes
+    begins at 0, where the loaded records end: all its repetitions ask for the same."""
+    mix = point.workload.mix
+    return 0 if mix.insert or mix.delete else (repetition - 1) * STRIDE
 
 
 def trial_seed(seed: int, repetition: int) -> int:
@@ -68,7 +81,7 @@ def _digest(*words: object) -> int:
 
 def _groups(study: Study) -> list[list[Point]]:
     """Points that can share a cluster, and with `reset = none` its data; one group when none is shared."""
-    if study.reset == "fresh":
+    if study.reset in APART:
         return [list(study.cells)]
     found: dict[str, list[Point]] = {}
     for point in study.cells:

@@ -170,5 +170,6 @@ CORE: dict[str, Workload] = {
     "d": Workload(name="d", mix=Mix(read=0.95, insert=0.05), request=Latest()),
     "e": Workload(name="e", mix=Mix(scan=0.95, insert=0.05)),
     "f": Workload(name="f", mix=Mix(read=0.5, read_modify_write=0.5)),
+    "g": Workload(name="g", mix=Mix(update=1)),
 }
-"""YCSB's core workloads (YCSB.md 3.4)."""
+"""YCSB's core workloads (YCSB.md 3.4), and A made write-only, which papers call G."""

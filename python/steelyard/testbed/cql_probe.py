@@ -13,6 +13,8 @@ HEADER = struct.Struct(">BBhBI")
 ERROR, STARTUP, OPTIONS, SUPPORTED, QUERY, RESULT = 0x00, 0x01, 0x05, 0x06, 0x07, 0x08
 ONE, ALL = 0x0001, 0x0005
 ROWS = 2
+WARNED = 0x08
+"""Of an answer's header: a list of warnings comes before the answer."""
 SKIP_METADATA = 0x02
 MORE_PAGES, NO_METADATA = 0x02, 0x04
 
@@ -51,8 +53,10 @@ class Probe:
 
     def _exchange(self, opcode: int, body: bytes, expected: int | None = None) -> bytes:
         self._socket.sendall(HEADER.pack(VERSION, 0, 1, opcode, len(body)) + body)
-        _, _, _, answered, length = HEADER.unpack(exactly(self._socket, HEADER.size))
+        _, flags, _, answered, length = HEADER.unpack(exactly(self._socket, HEADER.size))
         answer = exactly(self._socket, length)
+        if flags & WARNED:
+            answer = _after_strings(answer)
         if answered == ERROR:
             raise CqlRefusedError(answer[6:].decode(errors="replace"))
         if expected is not None and answered != expected:
@@ -101,6 +105,14 @@ def rows(body: bytes) -> list[Row]:
             at += 4 + max(length, 0)
         found.append(row)
     return found
+
+
+def _after_strings(body: bytes) -> bytes:
+    """What follows a list of strings: their number, then each after its length."""
+    (count,), at = struct.unpack_from(">H", body), 2
+    for _ in range(count):
+        at += 2 + struct.unpack_from(">H", body, at)[0]
+    return body[at:]
 
 
 def _string(text: str) -> bytes:

@@ -25,12 +25,14 @@ from steelyard.testbed.node import NodeSpec
 from steelyard.testbed.process import Identity, end
 from steelyard.testbed.running import NodeT, RunningCluster
 from steelyard.testbed.server import Server, ServerSpec
+from steelyard.testbed.snapshot import store
+from steelyard.testbed.snapshot.restorable import Restorable
 
 START_LIMIT_S = 180.0
 """For one step of a start; a slow, shared machine needs a tenth of it."""
 
 
-class LocalCluster(RunningCluster[NodeT]):
+class LocalCluster(Restorable, RunningCluster[NodeT]):
     """A cluster of real servers on this host.
 
     Args:
@@ -97,8 +99,10 @@ class LocalCluster(RunningCluster[NodeT]):
         self._fetch(say)
         try:
             self._claim()
-            self._prepare()
+            with self.placing(say):
+                self._prepare()
             self._start(say)
+            self.wait_same(say)
             self._limit_cpu()
         except BaseException as error:
             self._fail(say, error)
@@ -141,7 +145,7 @@ class LocalCluster(RunningCluster[NodeT]):
                 raise InputError(
                     f"a cluster named {self.name!r} is up", hint=f"steelyard cluster down {self.name}"
                 )
-            block = network.free_block({other.block for other in known}, namespaced=namespaced)
+            block = self._block({other.block: other.name for other in known}, namespaced=namespaced)
             spaces = namespaces.names(self.name, self.system.size) if namespaced else []
             self.specs = list(self._specs(block, spaces))
             for spec in [] if namespaced else self.specs:
@@ -154,6 +158,18 @@ class LocalCluster(RunningCluster[NodeT]):
             self.record.namespaces = spaces
             self.record.save()
 
+    def _block(self, taken: Mapping[str, str], *, namespaced: bool) -> str:
+        """Its snapshot's address block, else a free one; `taken` are other clusters' blocks and names."""
+        if self.origin is None:
+            return network.free_block(taken, namespaced=namespaced, wanted=store.blocks())
+        if (block := self.origin.block) in taken:
+            raise InfrastructureError(
+                f"snapshot {self.origin.key} is restored to the addresses {block}.*, but cluster "
+                f"{taken[block]} has them",
+                hint=f"wait for it, or steelyard cluster down {taken[block]}",
+            )
+        return block
+
     def _prepare(self) -> None:
         record = self._running()
         if record.namespaces:
@@ -165,6 +181,7 @@ class LocalCluster(RunningCluster[NodeT]):
             shutil.rmtree(spec.folder, ignore_errors=True)
             for part in ("conf", "logs"):
                 (spec.folder / part).mkdir(parents=True)
+            self.place(spec.name)
             self._limit(group, self.system.limits_of(spec.name))
             self.nodes.append(self._make_node(spec, group))
 
@@ -183,6 +200,11 @@ class LocalCluster(RunningCluster[NodeT]):
         if self.record is None:
             raise InfrastructureError(f"cluster {self.name} is not up")
         return self.record
+
+    @property
+    def block(self) -> str:
+        """Its address block; raises InfrastructureError when it is not up."""
+        return self._running().block
 
     # --- limits ---
 

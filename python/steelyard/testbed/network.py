@@ -18,12 +18,18 @@ NODES_MAX = 250
 WILDCARDS = ("0.0.0.0", "::")  # noqa: S104 - looked for, never bound
 
 
-def free_block(taken: Collection[str], *, namespaced: bool) -> str:
-    """The first address block that no recorded cluster has, e.g. "127.10.0"."""
+def free_block(taken: Collection[str], *, namespaced: bool, wanted: Collection[str] = ()) -> str:
+    """The first address block that no recorded cluster has, e.g. "127.10.0".
+
+    Args:
+        taken: the blocks of recorded clusters.
+        namespaced: a block inside namespaces.
+        wanted: blocks that are left alone as long as there are others: snapshots need them again.
+    """
     prefix = NAMESPACED if namespaced else LOOPBACK
-    for number in range(256):
-        if (block := f"{prefix}.{number}") not in taken:
-            return block
+    free = [block for number in range(256) if (block := f"{prefix}.{number}") not in taken]
+    for block in (*(block for block in free if block not in wanted), *free):
+        return block
     raise InfrastructureError(
         "all 256 address blocks are taken", hint="steelyard cluster list, cluster down NAME"
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from steelyard.errors import InfrastructureError
 from steelyard.testbed import process
 from steelyard.testbed.cgroup import Group
 from steelyard.testbed.server import STOP_GRACE_S, Server
@@ -67,6 +68,29 @@ def stop(servers: Sequence[Server], grace_s: float = STOP_GRACE_S) -> None:
     """Stop servers one after the other, the last started first."""
     for server in reversed(servers):
         server.stop(grace_s)
+
+
+def ask_to_leave(servers: Sequence[Server], limit_s: float) -> None:
+    """SIGTERM to all at once, and wait until they have ended by themselves.
+
+    Raises:
+        InfrastructureError: one has not within `limit_s` seconds; it goes on.
+    """
+    for server in servers:
+        server.expected_up = False
+        if server.alive:
+            server.send(signal.SIGTERM)
+    wait_left(servers, limit_s)
+
+
+def wait_left(servers: Sequence[Server], limit_s: float) -> None:
+    """Wait until servers that were asked to leave have ended; errors as `ask_to_leave`."""
+    process.wait_gone([server.identity for server in servers if server.identity], limit_s)
+    left = [server.name for server in servers if server.alive]
+    if left:
+        raise InfrastructureError(f"not ended {limit_s:.0f} s after they were asked to: {', '.join(left)}")
+    for server in servers:
+        server.reap()
 
 
 def kill(servers: Sequence[Server]) -> None:

@@ -92,6 +92,8 @@ def failure(outcome: Outcome, trial: TrialResult, phase: str) -> SteelyardError 
         return InfrastructureError(f"{failed} of {ok + failed} records were not stored")
     if failed and not ok:
         return InfrastructureError(f"none of {failed} operations succeeded")
+    if lost := int(summary.get("unflushed", 0)):
+        return InfrastructureError(f"{lost} collected writes were never acknowledged")
     verdicts = summary.get("verify") or {}
     if wrong := int(verdicts.get("corrupt", 0)) + int(verdicts.get("foreign", 0)):
         return InfrastructureError(f"dataintegrity: {wrong} of {verdicts['checked']} values are wrong")

@@ -16,7 +16,8 @@ STATUSES = {"not_found": "NOT_FOUND"}
 """Kind of failure -> YCSB's status; its bindings say ERROR of every other."""
 NO_GC = (("TOTAL_GCs", "Count", 0), ("TOTAL_GC_TIME", "Time(ms)", 0), ("TOTAL_GC_TIME_%", "Time(%)", 0.0))
 """Scripts look for these; the engine collects no garbage."""
-OPERATIONS = ("READ", "UPDATE", "INSERT", "SCAN", "DELETE", "READ-MODIFY-WRITE")
+OPERATIONS = ("READ", "UPDATE", "INSERT", "SCAN", "DELETE", "READ-MODIFY-WRITE", "FLUSH")
+"""FLUSH is ours: with `clientbuffering` the latency of a write is an append, and this is what sends them."""
 COMPOSED = "READ-MODIFY-WRITE"
 """It has no status of its own: its parts have theirs."""
 

@@ -30,8 +30,9 @@ class Trials:
 
     @property
     def columns(self) -> list[str]:
-        """All that tells points apart."""
-        return [c for c in (*POINT, *self.factors) if c in self.frame.columns]
+        """All that tells points apart: the system and the variant only where there are several."""
+        several = [c for c in POINT if c in self.frame.columns and self.frame[c].n_unique() > 1]
+        return [*several, *(c for c in self.factors if c in self.frame.columns)]
 
     def where(self, *conditions: Where) -> Trials:
         """Those that meet all conditions.
@@ -104,14 +105,18 @@ class Cell:
         """What speaks against judging it: too few repetitions, a disturbed trial, no steady state."""
         found = []
         count = len(self.runs(metric).values)
-        if count < FEW:
-            found.append(f"{self.name}: {count} of {FEW} repetitions needed have {metric}")
+        clean = [row for row in self.rows if _clean(row)]
+        zeros = sum(row.get(metric) == 0 for row in clean)
+        if count < FEW and zeros:
+            found.append(f"{metric} is 0 in {zeros} of {len(clean)} trials, of which there is no ratio")
+        elif count < FEW:
+            found.append(f"{count} of {FEW} repetitions needed have {metric}")
         if disturbed := sorted({str(r["tainted"]) for r in self.rows if r.get("tainted")}):
-            found.append(f"{self.name}: disturbed ({'; '.join(disturbed)})")
+            found.append(f"disturbed ({'; '.join(disturbed)})")
         states = [r.get("steady") for r in self.rows if _clean(r)]
         for state in ("no steady state", "too short"):
             if not unsteady and (bad := states.count(state)):
-                found.append(f"{self.name}: {bad} of {len(states)} trials: {state}")
+                found.append(f"{bad} of {len(states)} trials: {state}")
         return found
 
 

@@ -47,24 +47,35 @@ def _number(level: object) -> float | None:
 
 
 def evidence(found: Mapping[Key, Line], metric: str) -> tuple[Evidence, ...]:
-    """The figure of every cell."""
-    cells = [cell for line in found.values() for cell in line.values()]
-    return tuple(Evidence(f"{metric} at {cell.name}", interval(cell.runs(metric), metric)) for cell in cells)
+    """The figure of every cell that has one."""
+    cells = [cell for line in found.values() for cell in line.values() if cell.runs(metric).values]
+    return tuple(Evidence(cell.name, interval(cell.runs(metric), metric), metric) for cell in cells)
 
 
 def trend(claim: Claim, check: Trend, found: Mapping[Key, Line]) -> Finding:
     """The common slope on logarithms of metric and factor; each line has a level of its own."""
     slope = _slope(found, claim.metric)
     answer = sign(slope, check.direction == "up", 0.0)
-    ends = geometric_mean([_ends(line, claim.metric) for line in found.values()])
+    told = [line for line in found.values() if len(_places(line, claim.metric)) > 1]
+    ends = geometric_mean([_ends(line, claim.metric) for line in told])
     words = f"slope {said(slope)} (log over log), last level over first {said(ends)}"
     if check.levels:
         words = f"last level over first {said(ends)}"
     return Finding(answer, words, ends, evidence(found, claim.metric))
 
 
+def _places(line: Line, metric: str) -> list[float]:
+    """The levels that have trials to go by."""
+    return [place for place, cell in line.items() if cell.runs(metric).values]
+
+
+def _logs(cell: Cell, metric: str) -> np.ndarray:
+    runs = cell.runs(metric)
+    return runs.logs() if runs.values else np.zeros(0)
+
+
 def _ends(line: Line, metric: str) -> Contrast | Extremes:
-    places = list(line)
+    places = _places(line, metric)
     return versus(line[places[0]].runs(metric), line[places[-1]].runs(metric), metric)
 
 
@@ -72,10 +83,13 @@ def _slope(found: Mapping[Key, Line], metric: str) -> Interval:
     """Least squares on units, deviations from each line's mean."""
     xs, ys = [], []
     for line in found.values():
-        points = [(math.log(x), y) for x, cell in line.items() for y in cell.runs(metric).logs()]
-        x, y = np.array(points).T
-        xs.append(x - x.mean())
-        ys.append(y - y.mean())
+        points = [(math.log(x), y) for x, cell in line.items() for y in _logs(cell, metric)]
+        if len({x for x, _ in points}) > 1:
+            x, y = np.array(points).T
+            xs.append(x - x.mean())
+            ys.append(y - y.mean())
+    if not xs:
+        raise ValueError("no line has trials to go by at two levels")
     x, y = np.concatenate(xs), np.concatenate(ys)
     fit = stats.linregress(x, y)
     freedom = x.size - len(xs) - 1
@@ -93,9 +107,11 @@ def order(claim: Claim, check: Order, found: Mapping[Key, Line]) -> Finding:
     contrasts = {}
     for key, line in found.items():
         for low, high in pairs:
-            if ranks[low] in line and ranks[high] in line:
+            if {ranks[low], ranks[high]} <= {*_places(line, claim.metric)}:
                 below, above = (line[ranks[level]].runs(claim.metric) for level in (low, high))
                 contrasts[(key, low, high)] = versus(below, above, claim.metric)
+    if not contrasts:
+        raise ValueError("no two levels of neighbouring groups were measured")
     chances = holm([c.difference_p() for c in contrasts.values()])
     rising = [c.log_ratio > 0 for c in contrasts.values()]
     shown = chances < LEVEL
@@ -110,7 +126,9 @@ def order(claim: Claim, check: Order, found: Mapping[Key, Line]) -> Finding:
 
 
 def _points(line: Line, metric: str) -> tuple[np.ndarray, np.ndarray]:
-    points = [(x, math.exp(y)) for x, cell in line.items() for y in cell.runs(metric).logs()]
+    points = [(x, math.exp(y)) for x, cell in line.items() for y in _logs(cell, metric)]
+    if not points:
+        raise ValueError("a line has no trials to go by")
     x, y = np.array(points).T
     return x, y
 
@@ -137,7 +155,10 @@ def threshold(claim: Claim, check: Threshold, found: Mapping[Key, Line]) -> Find
 
 def peak(claim: Claim, _: PeakCheck, found: Mapping[Key, Line]) -> Finding:
     """Whether the curve rises and then falls, on every line; where it is highest."""
-    peaks = [find_peak({x: cell.runs(claim.metric) for x, cell in line.items()}) for line in found.values()]
+    peaks = [
+        find_peak({place: line[place].runs(claim.metric) for place in _places(line, claim.metric)})
+        for line in found.values()
+    ]
     answers: list[Answer] = [
         "confirmed"
         if p.answer == "rises then falls"

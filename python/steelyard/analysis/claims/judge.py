@@ -52,7 +52,7 @@ def _one(claim: Claim, trials: Trials, small: bool) -> Verdict:
     cells = trials.where(claim.where).cells()
     found = curves.lines(cells, check.factor, levels)
     if not found:
-        return nothing(claim, f"fewer than two levels of {check.factor} were measured")
+        return nothing(claim, small, f"fewer than two levels of {check.factor} were measured")
     reasons = _against([(cell, claim.metric) for line in found.values() for cell in line.values()], claim)
     if missing := _unmeasured(found, levels):
         reasons = (*reasons, f"not measured: {missing}")
@@ -70,7 +70,7 @@ def _ratio(claim: Claim, check: Ratio | Equality, trials: Trials, small: bool) -
         known(metric, trials.frame.columns, "metric")
     pairs = ratios.matched(claim, check, trials)
     if not pairs:
-        return nothing(claim, "no cell has both sides" if getattr(check, "cells", "all") == "all" else
+        return nothing(claim, small, "no cell has both sides" if getattr(check, "cells", "all") == "all" else
                        "no cell in which both sides reach the target within 2 %")  # fmt: skip
     reasons = _against(
         [(cell, m) for pair in pairs for cell, m in zip(pair, (above, below), strict=True)], claim
@@ -81,8 +81,16 @@ def _ratio(claim: Claim, check: Ratio | Equality, trials: Trials, small: bool) -
 
 
 def _against(cells: Sequence[tuple[Cell, str]], claim: Claim) -> tuple[str, ...]:
-    found = (reason for cell, metric in cells for reason in cell.against(metric, bool(claim.unsteady)))
-    return tuple(dict.fromkeys(found))
+    """What speaks against judging, each reason once: of several cells the first is named."""
+    found: dict[str, list[str]] = {}
+    for cell, metric in cells:
+        for reason in cell.against(metric, bool(claim.unsteady)):
+            of = found.setdefault(reason, [])
+            of += [cell.name] if cell.name not in of else []
+    return tuple(
+        f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: {reason}"
+        for reason, names in found.items()
+    )
 
 
 def _verdict(claim: Claim, reasons: tuple[str, ...], check: Callable[[], Finding], small: bool) -> Verdict:
@@ -90,7 +98,7 @@ def _verdict(claim: Claim, reasons: tuple[str, ...], check: Callable[[], Finding
     try:
         found = check()
     except (ValueError, ZeroDivisionError) as error:
-        return nothing(claim, *reasons, f"cannot be computed: {error}")
+        return nothing(claim, small, *reasons, f"cannot be computed: {error}")
     paper = None if small else claim.paper
     return Verdict(
         id=claim.id,
@@ -104,7 +112,7 @@ def _verdict(claim: Claim, reasons: tuple[str, ...], check: Callable[[], Finding
     )
 
 
-def nothing(claim: Claim, *reasons: str) -> Verdict:
+def nothing(claim: Claim, small: bool, *reasons: str) -> Verdict:
     """A claim on which nothing was measured."""
-    size_ = "not claimed" if claim.paper is None else "inconclusive"
+    size_ = "not claimed" if small or claim.paper is None else "inconclusive"
     return Verdict(claim.id, "inconclusive", size_, "nothing to judge", None, claim.paper, (), reasons)  # type: ignore[arg-type]

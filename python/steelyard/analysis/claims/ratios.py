@@ -88,17 +88,15 @@ def _compared(
 ) -> tuple[Interval, tuple[Evidence, ...]]:
     above, below = metrics(claim, check)
     found, evidence = [], []
-    for numerator, denominator in pairs:
+    usable = [(a, b) for a, b in pairs if a.runs(above).values and b.runs(below).values]
+    if not usable:
+        raise ValueError("no cell has trials to go by on both sides")
+    for numerator, denominator in usable:
         one = versus(denominator.runs(below), numerator.runs(above), above)
         found.append(one)
         evidence += [
-            Evidence(
-                f"{above} at {_where(check.numerator, numerator)}", interval(numerator.runs(above), above)
-            ),
-            Evidence(
-                f"{below} at {_where(check.denominator, denominator)}",
-                interval(denominator.runs(below), below),
-            ),
+            Evidence(_where(check.numerator, numerator), interval(numerator.runs(above), above), above),
+            Evidence(_where(check.denominator, denominator), interval(denominator.runs(below), below), below),
             Evidence(f"ratio at {numerator.name}", one.interval()),
         ]
     return geometric_mean(found), tuple(evidence)

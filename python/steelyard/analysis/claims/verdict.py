@@ -15,10 +15,17 @@ SIZE = 1.5
 
 @dataclass(frozen=True)
 class Evidence:
-    """One figure a verdict rests on: what it is, its interval, and how many trials are in it."""
+    """One figure a verdict rests on.
+
+    Attributes:
+        what: the cell it is of; of a ratio, which.
+        figure: with its interval and how many units are in it.
+        metric: the column whose unit it has; empty for a ratio.
+    """
 
     what: str
     figure: Interval
+    metric: str = ""
 
 
 @dataclass(frozen=True)

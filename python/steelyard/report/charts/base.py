@@ -35,7 +35,7 @@ class Chart:
         key: its file name without ending.
         title: above it.
         note: a sentence below it.
-        group: `system`, or the phase it belongs to.
+        group: `system`, or the phase it belongs to; empty for a whole study's.
         spec: a Vega-Lite specification with its data.
     """
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from steelyard.report.charts.base import Chart
 from steelyard.report.model import ReportModel
+from steelyard.report.study.beside import beside
 from steelyard.report.study.curves import curves
 from steelyard.report.study.ledger import ledger
 from steelyard.report.study.points import points, points_table
@@ -20,7 +21,7 @@ class Overview:
     """What stands on a study's page instead of each trial's details.
 
     Attributes:
-        tables: points, what differs in meaning, what was remarked on trials.
+        tables: two systems beside each other, points, what differs in meaning, what was remarked on trials.
         charts: curves over the factors.
     """
 
@@ -33,5 +34,6 @@ def overview(model: ReportModel) -> Overview | None:
     found = points(model)
     if not found:
         return None
-    tables = (points_table(found), ledger(model), remarks(model))
-    return Overview(tuple(t for t in tables if t), tuple(curves(found)))
+    tables = (beside(found), points_table(found), ledger(model), remarks(model))
+    drawn = () if model.study.get("figures") else tuple(curves(found))  # its own figures say it better
+    return Overview(tuple(t for t in tables if t), drawn)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import altair as alt
-
-from steelyard.report.charts.base import HEIGHT, PALETTE, WIDTH, Chart, Rows
+from steelyard.report.charts.base import Chart, Rows
 from steelyard.report.model import Figure, TrialReport
+from steelyard.report.study.dots import MEASURED, Dots, dots_chart
 from steelyard.report.study.points import PointReport, factors
 from steelyard.report.words import plain
 
-GROUP = "study"
 TARGET = "target"
 THROUGHPUT = "operations per second"
 
@@ -110,6 +108,7 @@ def _rows(members: Sequence[PointReport], x: Any, figure: Figure) -> Rows:
                 "high": value.high if bounded else value.estimate,
                 "trials": len(point.trials),
                 "point": point.label,
+                "source": MEASURED,
             }
         )
     return rows
@@ -118,28 +117,7 @@ def _rows(members: Sequence[PointReport], x: Any, figure: Figure) -> Rows:
 def _chart(
     rows: Rows, key: str, title: str, x_title: str, y_title: str, *, log: bool = False
 ) -> Chart | None:
-    order = list(dict.fromkeys(row["series"] for row in rows))
     if len(rows) < 2:
         return None
-    color = alt.Color(
-        "series:N",
-        title=None,
-        sort=order,
-        scale=alt.Scale(domain=order, range=[PALETTE[n % len(PALETTE)] for n in range(len(order))]),
-    )
-    scale: Mapping[str, Any] = {"type": "log"} if log else {"zero": True}
-    base = alt.Chart(alt.NamedData("curves")).encode(
-        x=alt.X("x:Q", title=x_title, axis=alt.Axis(tickCount=8)), color=color
-    )
-    y = alt.Y("y:Q", title=y_title, scale=alt.Scale(**scale), axis=alt.Axis(format=",~r", tickCount=6))
-    line = base.mark_line(strokeWidth=1.8).encode(y=y, order="x:Q")
-    bars = base.mark_rule(strokeWidth=1.4, opacity=0.7).encode(y="low:Q", y2="high:Q")
-    told = {"series": "series", "point": "point", "trials": "trials"}
-    tips = [alt.Tooltip(f"{name}:N", title=words) for name, words in told.items()]
-    figures = {"x": x_title, "y": y_title, "low": "from", "high": "to"}
-    tips += [alt.Tooltip(f"{name}:Q", title=words, format=",.4~r") for name, words in figures.items()]
-    dots = base.mark_circle(size=55, opacity=1).encode(y=y, tooltip=tips)
-    layered = alt.layer(bars, line, dots).properties(width=WIDTH, height=HEIGHT)
-    spec = dict(layered.configure_legend(orient="top", columns=4, symbolType="stroke").to_dict())
     note = "Each dot is a point of the study, its bar the 95 % interval over trials where there are enough."
-    return Chart(key, title, note, GROUP, spec | {"datasets": {"curves": rows}})
+    return Chart(key, title, note, "", dots_chart(Dots(rows, x_title, y_title, y_log=log)))

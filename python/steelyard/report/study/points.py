@@ -7,11 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from steelyard.analysis.stats.runs import Interval, Runs, mean
+from steelyard.analysis.stats.runs import FEW, Interval, Runs, mean
 from steelyard.report.facts import part
 from steelyard.report.model import FIGURES, Figure, ReportModel, TrialReport
 from steelyard.report.tables.base import Table
 from steelyard.report.words import NONE, clean, digits, plain
+
+BRACKETS = ("ok/s", "p99, ms")
+"""Figures of few trials that are shown with the least and the most: with all of them it were too wide."""
 
 
 @dataclass(frozen=True)
@@ -42,14 +45,18 @@ class PointReport:
         levels = (f"{name} {plain(level)}" for name, level in self.levels.items())
         return ", ".join(filter(None, (" ".join(filter(None, (self.system, self.variant))), *levels)))
 
-    def interval(self, figure: Figure) -> Interval | None:
-        """A figure over its trials; None when none has it, or one has it as zero."""
+    def runs(self, figure: Figure) -> Runs | None:
+        """A figure of each of its trials; None when none has it, or one has it as zero."""
         values = [value for trial in self.trials if (value := figure(trial)) is not None]
         if not values or min(values) <= 0:
             return None
         counted = [part(trial.manifest, "trial") for trial in self.trials if figure(trial) is not None]
-        runs = Runs(values, [t.get("group") for t in counted], [t.get("data") for t in counted])
-        return mean(runs)
+        return Runs(values, [t.get("group") for t in counted], [t.get("data") for t in counted])
+
+    def interval(self, figure: Figure) -> Interval | None:
+        """Its mean over the trials."""
+        runs = self.runs(figure)
+        return None if runs is None else mean(runs)
 
 
 def points(model: ReportModel) -> tuple[PointReport, ...]:
@@ -92,7 +99,7 @@ def points_table(found: Sequence[PointReport]) -> Table | None:
         (
             point.label,
             f"{len(point.trials)} of {point.planned}",
-            *(spread(point.interval(figure)) for figure in figures.values()),
+            *(spread(point.runs(figure), brackets=name in BRACKETS) for name, figure in figures.items()),
         )
         for point in found
     ]
@@ -105,16 +112,20 @@ def _note(found: Sequence[PointReport]) -> str:
     note = "Geometric means over trials; a trial that failed or was disturbed does not count."
     if most < 2:
         return f"{note} With one trial of each point nothing can be said of chance."
-    if most < 6:
-        return f"{note} ± is half of the 95 % interval; fewer than 6 trials decide no claim."
+    if most < FEW:
+        return f"{note} In brackets the least and the most: fewer than {FEW} trials bound nothing."
     return f"{note} ± is half of the 95 % interval."
 
 
-def spread(found: Interval | None) -> str:
-    """`1,234 ±5 %`; without an interval the figure alone."""
-    if found is None:
+def spread(runs: Runs | None, *, brackets: bool = True) -> str:
+    """`1,234 ±5 %`; of few trials `1,234 (1,100 to 1,400)`, or without brackets; of one the figure alone."""
+    if runs is None:
         return NONE
-    if not math.isfinite(found.high) or found.low <= 0:
+    found = mean(runs)
+    few = len(runs.values) < FEW or not math.isfinite(found.high)
+    if len(runs.values) == 1 or (few and not brackets):
         return digits(found.estimate)
+    if few:
+        return f"{digits(found.estimate)} ({digits(min(runs.values))} to {digits(max(runs.values))})"
     half = (math.sqrt(found.high / found.low) - 1) * 100
     return f"{digits(found.estimate)} ±{digits(half, 2)} %"

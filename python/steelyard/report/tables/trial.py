@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from steelyard.report.facts import consistency, part
 from steelyard.report.model import FIGURES, Figure, ReportModel, TrialReport
 from steelyard.report.tables.base import Table
-from steelyard.report.words import NONE, clean, digits, plain, whole
+from steelyard.report.words import NONE, clean, digits, milliseconds, plain, whole
 
 
 def trials(model: ReportModel) -> Table | None:
@@ -52,6 +52,28 @@ def phases(trial: TrialReport) -> Table:
         ("phase", "kind", "arrivals", "seconds", "completed", "per s", "failed", "ended by"),
         rows,
         3,
+    )
+
+
+def search(trial: TrialReport) -> Table | None:
+    """What a search for the highest rate tried, in order; None when there was none."""
+    found = part(trial.manifest, "search")
+    rows = [
+        (
+            digits(probe.get("rate_per_s"), 4),
+            digits(probe.get("ok_per_s"), 4),
+            milliseconds(probe.get("latency_ns")),
+            "yes" if probe.get("borne") else "no",
+        )
+        for probe in found.get("probes") or ()
+    ]
+    asked = part(found, "asked")
+    bound = f", bound {asked['bound_ms']:g} ms" if asked.get("bound_ms") else ""
+    title = f"Search for the highest rate: {digits(found.get('found_per_s'), 4)}/s"
+    column = f"{asked.get('figure')} of {asked.get('operation')}, all attempts, ms{bound}"
+    columns = ("offered, /s", "answered well, /s", column, "borne")
+    return (
+        Table(title, columns, rows, words=0, note=f"Ended: {plain(found.get('reason'))}.") if rows else None
     )
 
 

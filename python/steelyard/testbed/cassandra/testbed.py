@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +11,23 @@ from steelyard.errors import InfrastructureError, MissingToolError
 from steelyard.spec.system import CassandraSystem
 from steelyard.testbed import archive, artifacts, cgroup
 from steelyard.testbed.base import Say, Settled, WatchTarget
-from steelyard.testbed.cassandra import config, facts, profile, replication, rest, ring, versions
+from steelyard.testbed.cassandra import config, data, facts, profile, replication, rest, ring, versions
 from steelyard.testbed.cassandra.config import AGENT_PORT, CassandraSpec
 from steelyard.testbed.cassandra.launch import Launch
 from steelyard.testbed.cassandra.node import LocalNode
 from steelyard.testbed.java import find_java
 from steelyard.testbed.local import START_LIMIT_S, LocalCluster
-from steelyard.testbed.node import NodeSpec
+from steelyard.testbed.node import NodeSpec, ask_to_leave
 from steelyard.testbed.process import Identity
 from steelyard.testbed.server import ServerSpec
 from steelyard.testbed.watch.jar import agent_jar
 
-CAPABILITIES = frozenset({"settle", "watch", "kill", "freeze", "restart", "resize", "flush", "compact"})
+CAPABILITIES = frozenset(
+    {"settle", "watch", "kill", "freeze", "restart", "resize", "flush", "compact", "snapshot"}
+)
+INSIDE = {"flush", "compact", "snapshot"}
+"""What goes through the metrics agent."""
+LEAVE_LIMIT_S = 120.0
 
 
 class CassandraTestbed(LocalCluster[LocalNode]):
@@ -32,6 +38,7 @@ class CassandraTestbed(LocalCluster[LocalNode]):
     """
 
     kind = "cassandra"
+    rules = data.RULES
     system: CassandraSystem
 
     def __init__(self, system: CassandraSystem, *, name: str, root: Path, owner: Identity | None) -> None:
@@ -42,7 +49,7 @@ class CassandraTestbed(LocalCluster[LocalNode]):
         self._warnings = replication.check(system)
         self.launch: Launch | None = None
         missing = set() if cgroup.writable() else {"resize"}
-        self.capabilities = CAPABILITIES - missing - (set() if system.watch else {"flush", "compact"})
+        self.capabilities = CAPABILITIES - missing - (set() if system.watch else INSIDE)
 
     # --- its life ---
 
@@ -86,7 +93,9 @@ class CassandraTestbed(LocalCluster[LocalNode]):
         assert isinstance(spec, CassandraSpec)  # noqa: S101 - it came from `_specs`
         launch, nodes = self._launched(), [found for found in self.specs if isinstance(found, CassandraSpec)]
         first, token = nodes[0].address, self.tokens[spec.number - 1]
-        config.write(spec, config.node_settings(self.shared, spec, self.name, first, token), nodes)
+        # its files know the name of the cluster they were loaded on
+        name = self.origin.cluster if self.origin else self.name
+        config.write(spec, config.node_settings(self.shared, spec, name, first, token), nodes)
         server = ServerSpec(spec.name, spec.folder, lambda: launch.command(spec), namespace=spec.namespace)
         return LocalNode(spec, group, self._server(server, group), self.port)
 
@@ -182,6 +191,31 @@ class CassandraTestbed(LocalCluster[LocalNode]):
     def compact(self, node: str, keyspace: str | None = None) -> None:
         """Compact all tables of a node, or of one keyspace."""
         self._operate(node, "compact", keyspace)
+
+    # --- its data at rest ---
+
+    def shaped_by(self) -> dict[str, Any]:
+        """The release, and every setting that results for its nodes."""
+        heap = self.system.heap_mib or profile.HEAP_MIB[self.system.profile]
+        return {"version": self.version, "settings": self.shared, "tokens": self.tokens, "heap_mib": heap}
+
+    def flush_all(self) -> None:
+        """Write all memtables to files."""
+        for found in self.nodes:
+            self.flush(found.name)
+
+    def holding(self) -> dict[str, Any]:
+        """Each node's address, host id, tokens and files."""
+        return {found.name: data.holding(found, AGENT_PORT) for found in self.nodes}
+
+    def leave(self, say: Say) -> None:
+        """Drain all nodes, which leaves nothing to be replayed, and stop them."""
+        say("draining and stopping all nodes")
+        for found in self.nodes:
+            found.server.expected_up = False
+        with ThreadPoolExecutor(len(self.nodes)) as pool:
+            list(pool.map(lambda found: self._operate(found.name, "drain", None), self.nodes))
+        ask_to_leave(self.servers, LEAVE_LIMIT_S)
 
     def _operate(self, node: str, operation: str, keyspace: str | None) -> None:
         from steelyard.testbed.watch.agent import ask

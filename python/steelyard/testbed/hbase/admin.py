@@ -88,6 +88,11 @@ def balance(master: HBaseSpec) -> int:
     return wire.number_of(answer, 3)
 
 
+def shut_down(master: HBaseSpec) -> None:
+    """Have all masters and region servers close their regions and end; returns at once. Raises OSError."""
+    wire.ask(master.place(MASTER), wire.MASTER, "Shutdown")
+
+
 def pending(spec: HBaseSpec) -> int:
     """Compactions, flushes and splits of a node that run or wait; raises OSError."""
     server = jmx.bean(spec.web(REGIONSERVER), jmx.REGIONSERVER)

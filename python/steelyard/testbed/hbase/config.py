@@ -58,7 +58,9 @@ def moved_ports(system: HBaseSystem) -> dict[str, int]:
     return {name: int(value) for name, value in system.hbase_site.items() if name in PORTS}
 
 
-def hbase_site(system: HBaseSystem, specs: Sequence[HBaseSpec], own: HBaseSpec) -> dict[str, Any]:
+def hbase_site(
+    system: HBaseSystem, specs: Sequence[HBaseSpec], own: HBaseSpec, *, restored: bool = False
+) -> dict[str, Any]:
     """The whole hbase-site.xml of one node; the user's keys lie over everything."""
     zookeepers = having(specs, ZOOKEEPER)
     root = own.folder / "data"
@@ -76,11 +78,13 @@ def hbase_site(system: HBaseSystem, specs: Sequence[HBaseSpec], own: HBaseSpec) 
             shared[f"hbase.{role}.{what}"] = own.address
     # Else it is known by the name of 127.0.0.1, where the master sees its connections come from.
     shared |= dict.fromkeys(("hbase.master.hostname", "hbase.unsafe.regionserver.hostname"), own.address)
-    chosen = {name: value for name, (value, _) in profile.hbase_settings(system).items()}
+    chosen = {name: value for name, (value, _) in profile.hbase_settings(system, restored=restored).items()}
     return {**shared, **chosen, **system.hbase_site}
 
 
-def hdfs_site(system: HBaseSystem, specs: Sequence[HBaseSpec], own: HBaseSpec) -> dict[str, Any]:
+def hdfs_site(
+    system: HBaseSystem, specs: Sequence[HBaseSpec], own: HBaseSpec, *, restored: bool = False
+) -> dict[str, Any]:
     """The whole hdfs-site.xml of one node."""
     (names,) = having(specs, NAMENODE)
     shared: dict[str, Any] = {
@@ -91,7 +95,7 @@ def hdfs_site(system: HBaseSystem, specs: Sequence[HBaseSpec], own: HBaseSpec) -
         shared |= {name: f"{own.address}:{own.ports[name]}" for name in OF_ROLE[DATANODE]}
         shared["dfs.datanode.hostname"] = own.address
         shared["dfs.datanode.data.dir"] = (own.folder / "data").as_uri()
-    chosen = {name: value for name, (value, _) in profile.hdfs_settings(system).items()}
+    chosen = {name: value for name, (value, _) in profile.hdfs_settings(system, restored=restored).items()}
     return {**shared, **chosen, **system.hdfs_site}
 
 
@@ -116,12 +120,12 @@ def zoo_cfg(specs: Sequence[HBaseSpec], own: HBaseSpec) -> dict[str, Any]:
     return found
 
 
-def write(system: HBaseSystem, specs: Sequence[HBaseSpec], own: HBaseSpec) -> None:
+def write(system: HBaseSystem, specs: Sequence[HBaseSpec], own: HBaseSpec, *, restored: bool = False) -> None:
     """Write a node's configuration folder, `conf/`, which is there and empty."""
     conf = own.folder / "conf"
     for part in WEBAPPS:
         (conf / part).mkdir(parents=True)
-    (conf / "hbase-site.xml").write_text(xml(hbase_site(system, specs, own)))
+    (conf / "hbase-site.xml").write_text(xml(hbase_site(system, specs, own, restored=restored)))
     (conf / "log4j.properties").write_text(LOG4J)
     for name in METRICS_FILES:
         (conf / name).write_text(METRICS)
@@ -129,7 +133,7 @@ def write(system: HBaseSystem, specs: Sequence[HBaseSpec], own: HBaseSpec) -> No
         return
     core = {"fs.defaultFS": default_fs(specs), "hadoop.tmp.dir": own.folder / "hadoop"}
     (conf / "core-site.xml").write_text(xml(core))
-    (conf / "hdfs-site.xml").write_text(xml(hdfs_site(system, specs, own)))
+    (conf / "hdfs-site.xml").write_text(xml(hdfs_site(system, specs, own, restored=restored)))
     if ZOOKEEPER in own.roles:
         lines = [f"{name}={value}\n" for name, value in zoo_cfg(specs, own).items()]
         (conf / "zoo.cfg").write_text("".join(lines))

@@ -15,6 +15,7 @@ OWN = {
     "hbase.master.wait.on.regionservers.mintostart": "1",
     "hbase.master.wait.on.regionservers.maxtostart": "2147483647",
     "hbase.master.wait.on.regionservers.interval": "1500",
+    "hbase.regionserver.periodicmemstoreflusher.rangeofdelayseconds": "300",
     "hbase.wal.provider": "asyncfs",
     "hbase.wal.hsync": "false",
 }

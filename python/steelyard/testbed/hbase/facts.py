@@ -50,11 +50,15 @@ def spec_of(recorded: Mapping[str, Any]) -> HBaseSpec:
 
 
 def cluster_facts(
-    system: HBaseSystem, version: str, launch: Launch, roles: tuple[str, ...]
+    system: HBaseSystem, version: str, launch: Launch, roles: tuple[str, ...], *, restored: bool
 ) -> dict[str, Any]:
     """What is the same for all nodes."""
-    chosen = {name: value for name, (value, _) in profile.hbase_settings(system).items()}
-    hdfs = {} if system.standalone else {n: v for n, (v, _) in profile.hdfs_settings(system).items()}
+    chosen = {name: value for name, (value, _) in profile.hbase_settings(system, restored=restored).items()}
+    hdfs = (
+        {}
+        if system.standalone
+        else {n: v for n, (v, _) in profile.hdfs_settings(system, restored=restored).items()}
+    )
     return {
         "kind": "hbase",
         "version": version,
@@ -69,7 +73,7 @@ def cluster_facts(
             "hdfs_site": {**hdfs, **system.hdfs_site},
             "jvm_options": launch.jvm_options(),
         },
-        "deviations": [found.as_dict() for found in deviations(system, launch, roles)],
+        "deviations": [found.as_dict() for found in deviations(system, launch, roles, restored=restored)],
         "durability": durability(system),
         "replication": {"hdfs": 0 if system.standalone else system.copies},
         "wal": {"provider": None if system.standalone else system.wal_provider, "hsync": system.wal_hsync},
@@ -77,7 +81,9 @@ def cluster_facts(
     }
 
 
-def deviations(system: HBaseSystem, launch: Launch, roles: tuple[str, ...]) -> list[Deviation]:
+def deviations(
+    system: HBaseSystem, launch: Launch, roles: tuple[str, ...], *, restored: bool = False
+) -> list[Deviation]:
     """Every departure from what upstream ships, with its reason."""
     found = [
         Deviation("addresses, directories", "one of each per node", "one node", MACHINE),
@@ -89,10 +95,12 @@ def deviations(system: HBaseSystem, launch: Launch, roles: tuple[str, ...]) -> l
             "*.periodMillis of metrics", config.METRICS_PERIOD_MS, 10_000, "figures are sampled every second"
         ),
         *profile.jvm_deviations(system, roles, launch.java.major),
-        *_changed(profile.hbase_settings(system), system.hbase_site, launch.hbase, defaults.HBASE),
+        *_changed(
+            profile.hbase_settings(system, restored=restored), system.hbase_site, launch.hbase, defaults.HBASE
+        ),
     ]
     if launch.hdfs:
-        hdfs = profile.hdfs_settings(system)
+        hdfs = profile.hdfs_settings(system, restored=restored)
         found += _changed(hdfs, system.hdfs_site, launch.hdfs, defaults.HDFS)
         if system.network == "loopback":
             found.append(

@@ -30,18 +30,27 @@ HEAP_FIELDS = {
     REGIONSERVER: "region_server_mib",
     STANDALONE: "region_server_mib",
 }
+WAITING = "hbase.master.wait.on.regionservers"
 NEVER_MS = 2**31 - 1
 """The longest period HBase can be given: 24 days."""
 
 _SMALL = "several nodes share one small machine"
 _SOON = "nodes of a new cluster start at once; nothing is worth waiting for"
 _NAMES = "nodes have addresses and no names"
+_PERIODIC = (
+    "a flush of HBase's own tables that is put off at random, by up to 5 min, looks like work still to do"
+)
 Settings = Mapping[str, tuple[Any, str]]
 """Setting -> (value, why)."""
 
 
-def hbase_settings(system: HBaseSystem) -> dict[str, tuple[Any, str]]:
-    """What hbase-site.xml changes of upstream's defaults, apart from addresses and directories."""
+def hbase_settings(system: HBaseSystem, *, restored: bool = False) -> dict[str, tuple[Any, str]]:
+    """What hbase-site.xml changes of upstream's defaults, apart from addresses and directories.
+
+    Args:
+        system: what was asked.
+        restored: the cluster begins with kept data.
+    """
     found: dict[str, tuple[Any, str]] = {"hbase.cluster.distributed": (not system.standalone, "asked for")}
     if system.standalone:
         found["hbase.unsafe.stream.capability.enforce"] = (False, "a local file system cannot promise hflush")
@@ -52,22 +61,32 @@ def hbase_settings(system: HBaseSystem) -> dict[str, tuple[Any, str]]:
         found["hbase.balancer.period"] = (NEVER_MS, "regions move only when that is asked for")
     else:
         found["hbase.balancer.period"] = (system.balancer_period_s * 1000, "asked for")
-    return found | (_quick(system) if system.profile == "quick" else {})
+    found["hbase.regionserver.periodicmemstoreflusher.rangeofdelayseconds"] = (1, _PERIODIC)
+    found |= _quick(system) if system.profile == "quick" else {}
+    return found | (_restored(system) if restored else {})
+
+
+def _restored(system: HBaseSystem) -> dict[str, tuple[Any, str]]:
+    why = "regions of a restored cluster return to the servers that had them"
+    return {
+        f"{WAITING}.mintostart": (system.nodes, why),
+        f"{WAITING}.maxtostart": (system.nodes, why),
+        "hbase.master.scp.retain.assignment": (True, why),
+    }
 
 
 def _quick(system: HBaseSystem) -> dict[str, tuple[Any, str]]:
-    waiting = "hbase.master.wait.on.regionservers"
     return {
-        f"{waiting}.mintostart": (system.nodes, _SOON),
-        f"{waiting}.maxtostart": (system.nodes, _SOON),
-        f"{waiting}.interval": (200, _SOON),
+        f"{WAITING}.mintostart": (system.nodes, _SOON),
+        f"{WAITING}.maxtostart": (system.nodes, _SOON),
+        f"{WAITING}.interval": (200, _SOON),
         "hbase.regionserver.msginterval": (500, _SOON),
         "zookeeper.session.timeout": (10_000, "short runs must see a dead server missed"),
     }
 
 
-def hdfs_settings(system: HBaseSystem) -> dict[str, tuple[Any, str]]:
-    """What hdfs-site.xml changes of upstream's defaults, apart from addresses and directories."""
+def hdfs_settings(system: HBaseSystem, *, restored: bool = False) -> dict[str, tuple[Any, str]]:
+    """What hdfs-site.xml changes of upstream's defaults; for arguments see `hbase_settings`."""
     found: dict[str, tuple[Any, str]] = {
         "dfs.replication": (system.copies, "no more replicas than nodes, or asked for"),
         "dfs.namenode.datanode.registration.ip-hostname-check": (False, _NAMES),
@@ -77,6 +96,12 @@ def hdfs_settings(system: HBaseSystem) -> dict[str, tuple[Any, str]]:
     if system.nodes <= system.copies:
         why = "with as many replicas as nodes there is no spare node to replace a dead one in a pipeline"
         found["dfs.client.block.write.replace-datanode-on-failure.best-effort"] = (True, why)
+    if restored:
+        found["dfs.namenode.safemode.min.datanodes"] = (
+            system.nodes,
+            "all have blocks, and all are waited for",
+        )
+        found["dfs.namenode.safemode.extension"] = (0, "then nothing is left to wait 30 s for")
     return found
 
 

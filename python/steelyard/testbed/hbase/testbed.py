@@ -11,7 +11,18 @@ from steelyard.errors import InfrastructureError
 from steelyard.spec.hbase import HBaseSystem
 from steelyard.testbed import archive, artifacts, cgroup, settling
 from steelyard.testbed.base import Say, Settled, WatchTarget
-from steelyard.testbed.hbase import admin, config, defaults, facts, layout, serving, versions
+from steelyard.testbed.hbase import (
+    admin,
+    config,
+    data,
+    defaults,
+    facts,
+    layout,
+    orderly,
+    profile,
+    serving,
+    versions,
+)
 from steelyard.testbed.hbase.format import empty_namenode
 from steelyard.testbed.hbase.launch import Launch
 from steelyard.testbed.hbase.layout import (
@@ -33,7 +44,7 @@ from steelyard.testbed.waiting import wait_until
 
 Answer = TypeVar("Answer")
 CAPABILITIES = frozenset(
-    {"settle", "watch", "kill", "freeze", "restart", "resize", "flush", "compact", "balance"}
+    {"settle", "watch", "kill", "freeze", "restart", "resize", "flush", "compact", "balance", "snapshot"}
 )
 REGIONS_PER_SERVER = 3
 WATCHED = (REGIONSERVER, DATANODE, MASTER, NAMENODE)
@@ -59,6 +70,7 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
     """
 
     kind = "hbase"
+    rules = data.RULES
     system: HBaseSystem
     down_grace_s = 0.0  # an orderly end takes 20 s and more, and saves data that goes with the cluster
 
@@ -66,7 +78,8 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
         super().__init__(system, name=name, root=root, owner=owner)
         self.version, self.line = versions.resolve(system.version)
         self.launch: Launch | None = None
-        self.capabilities = CAPABILITIES - (set() if cgroup.writable() else {"resize"})
+        missing = set() if cgroup.writable() else {"resize"}
+        self.capabilities = CAPABILITIES - missing - ({"snapshot"} if system.standalone else set())
 
     # --- its life ---
 
@@ -104,15 +117,15 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
     def _make_node(self, spec: NodeSpec, group: cgroup.Group) -> HBaseNode:
         assert isinstance(spec, HBaseSpec)  # noqa: S101 - it came from `_specs`
         launch = self._launched()
-        config.write(self.system, self._layout, spec)
-        if NAMENODE in spec.roles:
+        config.write(self.system, self._layout, spec, restored=self.origin is not None)
+        if NAMENODE in spec.roles and self.origin is None:
             java = launch.java_words(NAMENODE, 128)
             empty_namenode(java, launch.jar_files(NAMENODE), spec.folder / "namenode")
         return HBaseNode(spec, group, [self._server(launch.server(spec, role), group) for role in spec.roles])
 
     def _start(self, say: Say) -> None:
-        first = [server for server in self.servers if _role(server) in FIRST]
-        rest = [server for server in self.servers if _role(server) not in FIRST]
+        first = [server for server in self.servers if orderly.role(server) in FIRST]
+        rest = [server for server in self.servers if orderly.role(server) not in FIRST]
         for server in first:
             server.start()
         if first:
@@ -193,7 +206,9 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
         """The manifest's `system` section."""
         roles = tuple(dict.fromkeys(role for spec in self._layout for role in spec.roles))
         return {
-            **facts.cluster_facts(self.system, self.version, self._launched(), roles),
+            **facts.cluster_facts(
+                self.system, self.version, self._launched(), roles, restored=self.origin is not None
+            ),
             "nodes": [self.running_facts(node) for node in self.nodes],
             "limits": self.limit_facts(),
             "up_seconds": self.up_seconds,
@@ -242,6 +257,34 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
         """Regions by node: of one table, or of all but HBase's own."""
         return {spec.name: self._count(spec, table) for spec in self._region_servers()}
 
+    # --- its data at rest ---
+
+    def shaped_by(self) -> dict[str, Any]:
+        """The releases, and every setting that results for its servers."""
+        settings = profile.hbase_settings(self.system) | profile.hdfs_settings(self.system)
+        return {
+            "version": self.version,
+            "hdfs": versions.HDFS,
+            "settings": {name: value for name, (value, _) in settings.items()},
+            "heap_mib": profile.heap_mib(self.system.profile, self.system.heaps, REGIONSERVER),
+        }
+
+    def flush_all(self) -> None:
+        """Write all memstores to files."""
+        for spec in self._region_servers():
+            self.flush(spec.name)
+
+    def holding(self) -> dict[str, Any]:
+        """Each node's address, DataNode and regions, and the store files of each table."""
+        return data.holding(self._layout)
+
+    def leave(self, say: Say) -> None:
+        """Shut HBase down as a whole: no server is missed, no log is left; then HDFS and ZooKeeper."""
+        say("stopping HBase, then HDFS")
+        for server in self.servers:
+            server.expected_up = False
+        self._ask(lambda: orderly.leave(self._layout, self.servers), "HBase could not be stopped in order")
+
     def _count(self, spec: HBaseSpec, table: str | None) -> int:
         return self._ask(lambda: len(admin.regions(spec, table)), f"{spec.name} does not tell its regions")
 
@@ -255,10 +298,6 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
             return call()
         except OSError as error:
             raise InfrastructureError(f"{what}: {error}") from error
-
-
-def _role(server: Server) -> str:
-    return server.name.rpartition("/")[2]
 
 
 def _pending(spec: HBaseSpec) -> int:

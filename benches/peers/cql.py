@@ -1,0 +1,186 @@
+"""Clients of CQL, doing the same: ours, latte, the scylla crate, the official Java driver, and the floor.
+
+Each keeps so many operations of one kind in flight on one connection, on `ycsb.usertable` with one field, and
+tells CPU (user and system time of its process) and latencies of a window after a warm-up. Ours makes its
+values and judges what it reads; the others store one constant and look at most at its length, the least work.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from peers.cost import OURS, Cost
+from peers.jvm import JAVA, Jvm
+from peers.process import run
+from steelyard.engine.path import PLAN_FORMAT, find_engine
+from steelyard.spec.workload import ConstantLength, Fields, Key, Mix, Uniform, Workload
+from steelyard.testbed.artifacts import fetch
+from steelyard.testbed.state import cache_folder
+
+HERE = Path(__file__).resolve().parent
+LATTE = "0.29.0"
+JAVA_DRIVER = "org.apache.cassandra:java-driver-core:4.19.0"
+KINDS = {"read": "READ", "write": "UPDATE"}
+"""Kind -> the engine's name of the operation."""
+Client = Callable[[str], Cost]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What every run does.
+
+    Attributes:
+        driver: the `driver` section of the engine's plan.
+    """
+
+    driver: dict[str, Any]
+    rows: int
+    value_bytes: int
+    in_flight: int
+    warm_up_s: float
+    seconds: float
+
+    @property
+    def node(self) -> tuple[str, int]:
+        """Host and port of the one node."""
+        return self.driver["hosts"][0], self.driver["port"]
+
+    @property
+    def words(self) -> list[str]:
+        """As the programs take it, after the kind."""
+        numbers = (self.rows, self.value_bytes, self.in_flight, self.warm_up_s, self.seconds)
+        return [f"{number:g}" if isinstance(number, float) else str(number) for number in numbers]
+
+
+def clients(task: Task, java: Jvm, only: Collection[str] = ()) -> dict[str, Client]:
+    """Name -> the client, built: runs operations of one kind and tells their cost. Ours is always there."""
+    built: dict[str, Callable[[], Client]] = {
+        OURS: lambda: partial(run_ours, task),
+        "latte": lambda: partial(run_latte, install_latte(), task),
+        "scylla crate": lambda: partial(run_program, build_programs() / "scylla_loop", task),
+        "Java driver": lambda: lambda kind: java.cost("bench", kind, *task.words),
+        "floor": lambda: partial(run_program, build_programs() / "floor", task),
+    }
+    if unknown := set(only) - built.keys():
+        raise SystemExit(f"no such client: {', '.join(sorted(unknown))}; known: {', '.join(built)}")
+    return {name: build() for name, build in built.items() if not only or name in {OURS, *only}}
+
+
+def java_driver(task: Task) -> Jvm:
+    """The program over the official Java driver."""
+    jars = fetch(JAVA_DRIVER.split(":", 1)[1].replace(":", "-"), [JAVA_DRIVER], print)
+    sources = [JAVA / "cql" / "Cql.java", JAVA / "peer" / "Meter.java"]
+    host, port = task.node
+    return Jvm(sources, f"{jars}/*", "Cql", host, str(port))
+
+
+def build_programs() -> Path:
+    """The folder of the programs in `rust/`, built."""
+    target = Path(os.environ.get("CARGO_TARGET_DIR") or HERE.parents[1] / "target").absolute()
+    where = ["--target-dir", str(target), "--manifest-path", str(HERE / "rust" / "Cargo.toml")]
+    subprocess.run(["cargo", "build", "--quiet", "--release", "--locked", *where], check=True)
+    return target / "release"
+
+
+def install_latte() -> Path:
+    """latte's binary of the pinned release, in our cache."""
+    root = cache_folder() / f"latte-{LATTE}"
+    binary = root / "bin" / "latte"
+    if not binary.exists():
+        print(f"building latte {LATTE} (once, minutes)", flush=True)
+        words = ["--quiet", "--locked", "--version", LATTE, "--root", str(root)]
+        subprocess.run(["cargo", "install", *words, "latte-cli"], check=True)
+    return binary
+
+
+def run_program(binary: Path, task: Task, kind: str) -> Cost:
+    """One run of a program of `rust/`."""
+    host, port = task.node
+    said, peak = run([binary, f"{host}:{port}", kind, *task.words])
+    found = json.loads(said)
+    calls = [math.nan if found[name] is None else found[name] for name in ("per_read", "per_write")]
+    return Cost(found["rate_per_s"], found["cpu_us"], peak, found["p99_us"], *calls)
+
+
+def run_latte(binary: Path, task: Task, kind: str) -> Cost:
+    """One run of latte, with one thread and one connection as it has by default."""
+    host, port = task.node
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        times = ["--warmup", f"{task.warm_up_s:g}s", "--duration", f"{task.seconds:g}s"]
+        shape = ["-P", f"rows={task.rows}", "-P", f"value_bytes={task.value_bytes}"]
+        load = ["--function", kind, "--concurrency", str(task.in_flight), "--consistency", "ONE"]
+        words = [*load, *shape, *times, "--quiet", "--output", str(report), str(HERE / "latte.rn")]
+        _, peak = run([binary, "run", *words, f"{host}:{port}"])
+        found = json.loads(report.read_text())["result"]
+    if found["error_count"]:
+        raise SystemExit(f"latte: {found['errors'][:3]}")
+    count, latencies = found["request_count"], found["request_latency"]["percentiles"]
+    p99_us = latencies[LATTE_P99]["value"] * 1000
+    return Cost(count / found["elapsed_time_s"], found["cpu_time_s"] * 1e6 / count, peak, p99_us)
+
+
+LATTE_P99 = 11
+"""Place of the 99th among the percentiles of latte's report."""
+
+
+def run_ours(task: Task, kind: str) -> Cost:
+    """One run of the engine, as a plan's."""
+    limits = {"warmup": task.warm_up_s, "run": task.seconds}
+    paced = {"kind": "run", "in_flight": task.in_flight}
+    phases = [{"name": name, **paced, "limit": {"seconds": s}} for name, s in limits.items() if s]
+    summary, peak = run_plan(task, kind, phases)
+    if summary["failed"] or any(summary["verify"][wrong] for wrong in ("corrupt", "foreign")):
+        raise SystemExit(f"ours: failed {summary['failed']}, values {summary['verify']}")
+    ok = summary["ok"]
+    traffic = summary["traffic"]
+    return Cost(
+        ok / summary["seconds"],
+        (summary["cpu_user_ns"] + summary["cpu_system_ns"]) / 1e3 / ok,
+        peak,
+        summary["ops"][KINDS[kind]]["service"]["p99_ns"] / 1e3,
+        traffic["answers"] / traffic["reads"],
+        traffic["requests"] / traffic["writes"],
+    )
+
+
+def load(task: Task) -> None:
+    """Make the table and store every record, with the engine."""
+    run_plan(task, "read", [{"name": "load", "kind": "load", "in_flight": 64, "limit": {}}], fresh=True)
+
+
+def run_plan(
+    task: Task, kind: str, phases: list[dict[str, Any]], *, fresh: bool = False
+) -> tuple[dict[str, Any], float]:
+    """The summary of the last of these phases, and the engine's peak memory in MiB."""
+    workload = Workload(
+        records=task.rows,
+        key=Key(order="ordered"),
+        fields=Fields(count=1, length=ConstantLength(length=task.value_bytes)),
+        mix=Mix(read=1) if kind == "read" else Mix(update=1),
+        request=Uniform(),
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        plan = {
+            "plan_format": PLAN_FORMAT,
+            "seed": 42,  # values are judged by the seed they were loaded with
+            "out": folder,
+            "driver": {**task.driver, "fresh": fresh},
+            "workload": workload.model_dump(mode="json", exclude={"name"}, exclude_none=True),
+            "phases": phases,
+            "autostart": True,
+        }
+        path = Path(folder) / "plan.json"
+        path.write_text(json.dumps(plan))
+        said, peak = run([find_engine().path, "run", path], open_input=True)
+    events = [json.loads(line) for line in said.splitlines()]
+    return next(e for e in reversed(events) if e["event"] == "phase_end")["summary"], peak

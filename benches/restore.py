@@ -1,0 +1,96 @@
+"""What it costs to begin with kept data instead of loading them: at most a fifth of the load.
+
+    python benches/restore.py [--records 1000000] [--starts 3] [--folder FOLDER] SYSTEM [SYSTEM ...]
+
+SYSTEM is a JSON object such as '{"kind": "cassandra", "nodes": 3, "profile": "quick"}'. A record has ten
+fields of 100 B: a million of them are 1 GB before replicas. Of each system the data are loaded and kept once,
+then restored for each start. Restoring is the check of all checksums, the placing of all files, and by how
+much the start then takes longer than that of an empty one. All is made below FOLDER and removed afterwards.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+from rich.console import Console
+
+from steelyard.progress import make_show
+from steelyard.spec.load import Load
+from steelyard.spec.study import Study
+from steelyard.spec.system import System
+from steelyard.spec.workload import CORE
+from steelyard.study import conduct
+
+BAR = 0.2
+
+
+def measure(settings: dict[str, Any], records: int, starts: int, folder: Path) -> str:
+    """Load once, start so many times; the figures in words."""
+    study = Study(
+        name="restore-bench",
+        system=TypeAdapter[System](System).validate_python(settings),
+        workload=CORE["c"].model_copy(update={"records": records}),
+        load=Load(operations=1000),
+        repetitions=starts,
+        reset="restore",
+    )
+    out = folder / settings["kind"]
+    show = make_show(Console(stderr=True))
+    outcome = conduct(study, show, time.monotonic_ns(), out)
+    if outcome.errors or outcome.interrupted:
+        raise SystemExit(f"{settings}: {outcome.errors[0].message if outcome.errors else 'interrupted'}")
+    load, trials = manifests(out / "loads")[0], manifests(out / "trials")
+    up_empty, loading = load["timing"]["up"], load["timing"]["load"]
+    whole = [trial["timing"]["up"] for trial in trials]
+    placing = [trial["timing"]["restore"] for trial in trials]
+    restoring = [max(up - up_empty, part) for up, part in zip(whole, placing, strict=True)]
+    share = statistics.median(restoring) / loading
+    return "\n".join(
+        [
+            f"{json.dumps(settings)}: {records:,} records",
+            f"  kept: {trials[0]['data']['bytes'] >> 20} MiB in {trials[0]['data']['files']} files, of them "
+            f"{trials[0]['data']['copied_bytes'] >> 20} MiB copied for each start, the others shared",
+            f"  loading {loading:.1f} s, after an empty start of {up_empty:.1f} s; keeping "
+            f"{load['timing']['snapshot']:.1f} s",
+            f"  restoring {spread(restoring)}: checking and placing {spread(placing)}, start with it "
+            f"{spread(whole)}",
+            f"  restoring / loading = {share:.3f} ({'within' if share <= BAR else 'ABOVE'} {BAR})",
+        ]
+    )
+
+
+def manifests(folder: Path) -> list[dict[str, Any]]:
+    """The manifests below a folder, in order."""
+    return [json.loads(path.read_text()) for path in sorted(folder.glob("*/manifest.json"))]
+
+
+def spread(values: list[float]) -> str:
+    """The median, and the least and the greatest."""
+    return f"{statistics.median(values):.1f} s ({min(values):.1f} to {max(values):.1f})"
+
+
+def main() -> None:
+    """Parse words, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("systems", nargs="+", type=json.loads, metavar="SYSTEM")
+    parser.add_argument("--records", type=int, default=1_000_000)
+    parser.add_argument("--starts", type=int, default=3)
+    parser.add_argument("--folder", type=Path, help="a disk with room  [default: the current folder]")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=asked.folder or Path.cwd()) as folder:
+        os.environ["STEELYARD_STATE"] = f"{folder}/state"
+        for system in asked.systems:
+            print(measure(system, asked.records, asked.starts, Path(folder)), flush=True)
+    print(f"load of the machine {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores")
+
+
+if __name__ == "__main__":
+    main()

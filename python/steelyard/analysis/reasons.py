@@ -1,0 +1,185 @@
+"""What servers and machine did in a phase, one figure for each name of `spec.metrics.INSIDE`.
+
+A paper gives reasons for what it measured: these figures bear them out or not. What no server told is absent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from statistics import fmean
+
+import polars as pl
+
+from steelyard.analysis.balance import spread
+from steelyard.analysis.cost import CPU, NETWORK
+from steelyard.analysis.counters import Window, nodes
+from steelyard.analysis.inside import BLOCK_CACHE
+from steelyard.analysis.summary import Phase
+
+REQUESTS = tuple(f"server_client_{kind}_total" for kind in ("reads", "writes", "range", "multi"))
+
+
+@dataclass(frozen=True)
+class Around:
+    """What one phase is read from.
+
+    Attributes:
+        window: the samples of its time.
+        serving: nodes that hold data.
+        operations: completed in the phase.
+        seconds: its length.
+        cores: of the machine; None where nobody said.
+        quota: cores that the nodes may use together; None without limits.
+    """
+
+    window: Window
+    serving: tuple[str, ...]
+    operations: int
+    seconds: float
+    cores: float | None
+    quota: float | None
+
+    def all(self, *metrics: str) -> float | None:
+        """Increase a second of counters, over all nodes."""
+        return self.window.rate_of_all(self.serving, *metrics)
+
+    def per_op(self, *metrics: str) -> float | None:
+        """Increase of counters of all nodes for each operation."""
+        rate = self.all(*metrics)
+        return None if rate is None or not self.operations else rate * self.seconds / self.operations
+
+    def levels(self, read: Callable[[str], float | None]) -> list[float]:
+        """One figure of each node that has it."""
+        return [value for name in self.serving if (value := read(name)) is not None]
+
+    def machine_share(self, metric: str) -> float | None:
+        """A counter of seconds of the machine, as a share of its cores."""
+        rate = self.window.rate("machine", metric)
+        return None if rate is None or not self.cores else rate / self.cores
+
+
+Read = Callable[[Around], float | None]
+
+
+def _nodes(fold: Callable[[list[float]], float], metric: str) -> Read:
+    """A fold over nodes: of a counter's rate, or of a level's mean."""
+
+    def read(around: Around) -> float | None:
+        of = around.window.rate if metric.endswith("_total") else around.window.mean
+        found = around.levels(lambda name: of(name, metric))
+        return fold(found) if found else None
+
+    return read
+
+
+def _most(*metrics: str) -> Read:
+    """The highest level of any node, of the first metric that is told."""
+
+    def read(around: Around) -> float | None:
+        for metric in metrics:
+            if found := around.levels(lambda name, m=metric: around.window.highest(name, m)):  # type: ignore[misc]
+                return max(found)
+        return None
+
+    return read
+
+
+def _hits(part: str, *whole: str) -> Read:
+    def read(around: Around) -> float | None:
+        hits, asked = around.all(part), around.all(*whole)
+        return None if hits is None or not asked else hits / asked
+
+    return read
+
+
+def _imbalance(*counters: str) -> Read:
+    """The rate of the highest node over the mean of all."""
+
+    def read(around: Around) -> float | None:
+        apart = spread(around.levels(lambda name: around.window.rate(name, *counters)))
+        return apart.max_over_mean if apart else None
+
+    return read
+
+
+HELD = ("server_live_disk_bytes", "server_memtable_bytes")
+"""A node's data: files, and what waits in memory to become one."""
+
+
+def _held(around: Around) -> list[float]:
+    """Bytes of data on each node that tells of them."""
+    return around.levels(
+        lambda name: sum(told) if (told := [v for m in HELD if (v := around.window.mean(name, m))]) else None
+    )
+
+
+def _data_imbalance(around: Around) -> float | None:
+    apart = spread(_held(around))
+    return apart.max_over_mean if apart else None
+
+
+def _network(around: Around) -> float | None:
+    """Of the nodes where each has a network of its own, else all that passed the machine's interfaces."""
+    if (own := around.per_op(*NETWORK)) is not None:
+        return own
+    rate = around.window.rate("machine", NETWORK[0])
+    return None if rate is None or not around.operations else rate * around.seconds / around.operations
+
+
+def _cpu_share(around: Around) -> float | None:
+    used, may = around.all(CPU), around.quota or around.cores
+    return None if used is None or not may else used / may
+
+
+READ: Mapping[str, Read] = {
+    "server_cpu_cores": lambda a: a.all(CPU),
+    "server_cpu_share": _cpu_share,
+    "machine_busy_share": lambda a: a.machine_share(CPU),
+    "machine_iowait_share": lambda a: a.machine_share("cpu_iowait_seconds_total"),
+    "throttled_share": _nodes(fmean, "cpu_throttled_seconds_total"),
+    "gc_share": _nodes(fmean, "server_gc_seconds_total"),
+    "requests_per_op": lambda a: a.per_op(*REQUESTS),
+    "replica_reads_per_op": lambda a: a.per_op("server_local_reads_total"),
+    "replica_writes_per_op": lambda a: a.per_op("server_local_writes_total"),
+    "network_bytes_per_op": _network,
+    "disk_read_bytes_per_op": lambda a: a.per_op("disk_read_bytes_total"),
+    "disk_write_bytes_per_op": lambda a: a.per_op("disk_write_bytes_total"),
+    "sstables": _nodes(sum, "server_sstables"),
+    "sstables_per_read_p50": _nodes(fmean, "server_sstables_per_read_p50"),
+    "sstables_per_read_p99": _nodes(fmean, "server_sstables_per_read_p99"),
+    "stored_bytes": lambda a: sum(_held(a)) or None,
+    "compacted_bytes_per_s": lambda a: a.all("server_compaction_bytes_total"),
+    "compactions_pending": _most("server_compactions_pending"),
+    "requests_waiting": _most("server_calls_pending", "server_native_pending"),
+    "reads_waiting": _most("server_read_stage_pending"),
+    "writes_waiting": _most("server_mutation_stage_pending"),
+    "key_cache_hit_share": _hits("server_key_cache_hits_total", "server_key_cache_requests_total"),
+    "block_cache_hit_share": _hits(BLOCK_CACHE[0], *BLOCK_CACHE),
+    "requests_imbalance": _imbalance(*REQUESTS),
+    "replica_imbalance": _imbalance("server_local_reads_total", "server_local_writes_total"),
+    "cpu_imbalance": _imbalance(CPU),
+    "data_imbalance": _data_imbalance,
+}
+
+
+def reasons(
+    system: pl.DataFrame,
+    phase: Phase,
+    masters: Collection[str] = (),
+    cores: float | None = None,
+    quota: float | None = None,
+) -> dict[str, float | None]:
+    """Every figure, None where it is not known.
+
+    Args:
+        system: rows of system.parquet; may be empty.
+        phase: whose window and operations are used.
+        masters: nodes that serve no data.
+        cores: of the machine.
+        quota: cores the nodes may use together.
+    """
+    window = Window(system, phase.start_ns, phase.end_ns)
+    serving = tuple(name for name in nodes(system) if name not in masters)
+    around = Around(window, serving, phase.total.count, phase.seconds, cores, quota)
+    return {name: read(around) for name, read in READ.items()}

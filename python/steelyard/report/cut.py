@@ -1,0 +1,56 @@
+"""A measured phase without its warm-up: what was due from a second on, as if the phase had begun there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import polars as pl
+from hdrh.histogram import HdrHistogram
+
+from steelyard.analysis.cut_short import phase_from_series
+from steelyard.analysis.steady import Steady
+from steelyard.analysis.summary import Phase
+from steelyard.report.source import TrialSource
+
+
+def warm_up_s(phase: Phase, steady: Steady | None, design: Mapping[str, object]) -> float:
+    """Seconds to leave out: none unless the study asks for it and a steady part was found."""
+    if design.get("warmup") != "cut" or steady is None or not steady.reached:
+        return 0.0
+    return steady.warm_up_s if steady.warm_up_s < phase.seconds else 0.0
+
+
+def without_warm_up(
+    source: TrialSource, intervals: pl.DataFrame, phase: Phase, cut_s: float
+) -> tuple[Phase, dict[str, HdrHistogram]]:
+    """The rest of a phase, and its histograms.
+
+    Args:
+        source: the trial's folder.
+        intervals: rows of intervals.parquet.
+        phase: the whole of it; what has no time (verification, attempts, pacing) stays as it was.
+        cut_s: whole seconds at its start.
+    """
+    histograms: dict[str, HdrHistogram] = {}
+    for tag, second, histogram in source.histogram_log(phase.name):
+        if second >= cut_s:
+            if tag in histograms:
+                histograms[tag].add(histogram)
+            else:
+                histograms[tag] = histogram
+    rest = phase_from_series(intervals.filter(pl.col("second") >= cut_s), phase.name, histograms)
+    seconds = phase.seconds - cut_s
+    total, *operations = (
+        replace(one, rate_per_s=one.count / seconds) for one in (rest.total, *rest.operations)
+    )
+    found = replace(
+        phase,
+        start_ns=phase.start_ns + int(cut_s * 1e9),
+        seconds=seconds,
+        total=total,
+        operations=tuple(operations),
+        saturation=rest.saturation,
+        engine_cpu_s=None,  # known for the whole phase only; samples stand in for it
+    )
+    return found, histograms

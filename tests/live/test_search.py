@@ -1,0 +1,51 @@
+"""A search on the real engine: the rates it offers are those it was told, by several engines too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from bench_command import Command, summary
+
+import steelyard
+
+pytest_plugins = ["bench_fixtures"]
+Start = Callable[[str], Command]
+STUDY = """
+workload = {{ base = "a", records = 2000 }}
+system = {{ kind = "{kind}" }}
+repetitions = 1
+[load]
+duration_s = 2
+engines = {engines}
+[load.search]
+start = 2000
+most = 8000
+probe_s = 1
+share = 0.5
+"""
+
+
+@pytest.mark.parametrize(("kind", "engines"), [("null", 1), ("null", 2), ("embedded", 1)])
+def test_the_run_offers_a_share_of_what_was_found(
+    command: Start, tmp_path: Path, kind: str, engines: int
+) -> None:
+    study = tmp_path / "found.toml"
+    study.write_text(STUDY.format(kind=kind, engines=engines))
+    one = command(f"run {study}")
+    assert one.end() == 0, one.stderr
+    trial = one.trial()
+    search = trial.manifest["search"]
+    assert search["found_per_s"] <= 8000
+    for probe in search["probes"]:
+        assert probe["latency_ns"] > 0
+        assert probe["borne"] == (probe["ok_per_s"] >= 0.98 * probe["rate_per_s"])
+    run = summary(trial, "run")
+    offered = search["found_per_s"] / 2
+    assert run["arrivals"]["rate"] == pytest.approx(offered)
+    assert run["operations"] == pytest.approx(2 * offered, rel=0.02)
+    assert [phase["name"] for phase in trial.manifest["phases"]] == ["load", "run"]
+    assert set(trial.intervals()["phase"]) == {"load", "run"}
+    frame = steelyard.open(one.out).trials()
+    assert frame["search_per_s"].to_list() == [search["found_per_s"]]

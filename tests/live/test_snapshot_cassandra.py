@@ -1,0 +1,66 @@
+"""Cassandra's data kept and put back: what is written in between is gone, what was loaded is there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from kept_data import EVERY_RECORD, RECORDS, Bench
+
+from steelyard.spec.system import CassandraSystem
+from steelyard.testbed import state
+from steelyard.testbed.cassandra.testbed import CassandraTestbed
+from steelyard.testbed.cql_probe import ALL, ask
+from steelyard.testbed.snapshot.checksums import SnapshotChangedError
+
+SYSTEM = {
+    "nodes": 3,
+    "profile": "quick",
+    "access": {"replication": {"factor": 2}, "write_consistency": "ALL"},
+}
+
+
+@pytest.fixture
+def bench(state_folder: Path, tmp_path: Path) -> Iterator[Bench]:  # noqa: ARG001
+    made = Bench(CassandraSystem.model_validate(SYSTEM), tmp_path)
+    yield made
+    made.down()
+
+
+def rows(testbed: CassandraTestbed) -> int:
+    [[count]] = ask(testbed.nodes[0].place, "SELECT count(*) FROM ycsb.usertable", ALL, 30.0)
+    return int.from_bytes(count or b"")
+
+
+def test_what_was_loaded_comes_back(bench: Bench) -> None:
+    kept = bench.load()
+    assert {node["address"] for node in kept.holding.values()} == {f"{kept.block}.{n}" for n in (1, 2, 3)}
+    assert len({node["host_id"] for node in kept.holding.values()}) == 3
+    assert all(node["tables"]["ycsb/usertable"]["live"] >= 1 for node in kept.holding.values())
+
+    changed = bench.restored(kept)
+    assert changed.holding() == kept.holding
+    assert changed.restored["shared_bytes"] > 0
+    assert rows(changed) == RECORDS
+    bench.change(changed)
+    assert rows(changed) != RECORDS
+    assert changed.holding() != kept.holding
+    changed.down(print)
+    kept.check()
+
+    again = bench.restored(kept)
+    assert again.holding() == kept.holding
+    assert rows(again) == RECORDS
+    assert bench.read_all(again) == EVERY_RECORD
+    assert again.dead() == []
+    logs = [(node.spec.folder / "logs" / "system.log").read_text() for node in again.nodes]
+    assert [n for log in logs for n in re.findall(r"Log replay complete, (\d+) replayed", log)] == ["0"] * 3
+    again.down(print)
+
+    [data, *_] = sorted(kept.folder.glob("node1/data/ycsb/*/*-Data.db"))
+    data.write_bytes(data.read_bytes()[:-1] + b"!")
+    with pytest.raises(SnapshotChangedError, match="other content"):
+        bench.restored(kept)
+    assert not [record for record in state.records() if record.name.startswith("kept-")]

@@ -1,0 +1,208 @@
+"""A study's answers in every format: verdicts, reasons, the paper's figures, and files for programs."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+import re
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import steelyard
+from steelyard.analysis.reasons import READ
+from steelyard.cli import app
+from steelyard.report import write_report
+from steelyard.report.figures import trial_frame
+from steelyard.report.model import ReportModel, build
+from steelyard.report.study.answers import Answers, answers
+from steelyard.report.study.claims import evidence_table, headline, methods
+from steelyard.report.study.files import escape, latex
+from steelyard.report.tables.base import Table
+from steelyard.spec.metrics import CLIENT, INSIDE
+
+DATA = Path(__file__).parents[1] / "data"
+spec = importlib.util.spec_from_file_location("make_study", DATA / "make_study.py")
+assert spec
+assert spec.loader
+maker = importlib.util.module_from_spec(spec)
+sys.modules[spec.name] = maker
+spec.loader.exec_module(maker)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(maker.make_study(tmp_path_factory.mktemp("claimed")))
+
+
+@pytest.fixture(scope="module")
+def model(run: Path) -> ReportModel:
+    return build(run)
+
+
+@pytest.fixture(scope="module")
+def found(model: ReportModel) -> Answers:
+    told = answers(model)
+    assert told is not None
+    return told
+
+
+def test_the_truth_put_in_comes_out(found: Answers) -> None:
+    verdicts = {answer.claim.id: answer.verdict for answer in found.claims}
+    assert [(v.direction, v.size) for v in verdicts.values()] == [
+        ("confirmed", "refuted"),  # 3 / 1.125 = 2.67 times from 1 to 16 clients; 4 was claimed
+        ("confirmed", "not claimed"),
+        (
+            "inconclusive",
+            "not claimed",
+        ),  # six seconds are too short, and this claim does not say why they count
+        ("refuted", "not claimed"),
+    ]
+    assert verdicts["C1"].estimate is not None
+    assert verdicts["C1"].estimate.estimate == pytest.approx(2.67, rel=0.08)
+    assert verdicts["C2"].estimate is not None
+    assert verdicts["C2"].estimate.estimate == pytest.approx(1.4, rel=0.05)
+    assert verdicts["C3"].reasons == ("clients 1, consistency ONE and 5 more: 6 of 6 trials: too short",)
+    assert headline(found) == "4 claims: 2 confirmed, 1 refuted, 1 inconclusive"
+
+
+def test_a_reason_is_borne_out_by_what_the_servers_did(found: Answers) -> None:
+    """At ALL as many replicas answer; the nodes' counters stand still while fewer operations are done."""
+    [(why, borne)] = found.claims[1].why
+    assert (why.metric, borne.direction) == ("replica_reads_per_op", "confirmed")
+    assert borne.estimate is not None
+    assert borne.estimate.estimate == pytest.approx(1.4, rel=0.05)
+
+
+def test_evidence_is_in_units_of_people(found: Answers) -> None:
+    table = evidence_table(found.claims[0])
+    assert table is not None
+    assert table.rows[0][:2] == ("READ service time, mean", "clients 1, consistency ONE")
+    value = re.fullmatch(r"([\d.]+) \[([\d.]+), ([\d.]+)\] ms", table.rows[0][2])
+    assert value
+    assert float(value[2]) < float(value[1]) < float(value[3])
+
+
+def test_a_figure_has_the_papers_axes_lines_and_values(found: Answers) -> None:
+    line, bars = found.figures
+    assert (line.title, line.x_title) == (
+        "Figure 4.1: Threads and consistency against read latency", "number of threads",
+    )  # fmt: skip
+    rows = [(row["series"], row["x"], row["source"]) for row in line.rows]
+    measured = [(f"consistency {c}", n, "measured") for n in (1, 4, 16) for c in ("ONE", "ALL")]
+    assert rows == [*measured, *(("consistency ONE", n, "paper") for n in (1, 4, 16))]
+    assert all(row["low"] < row["y"] < row["high"] for row in line.rows if row["source"] == "measured")
+    assert line.rows[0]["y"] == pytest.approx(1.1 * 1.125 * 1.13, rel=0.15), "milliseconds"
+    assert [row["x"] for row in bars.rows] == ["ONE"] * 3 + ["ALL"] * 3
+    assert bars.chart is not None
+    assert "bar" in json.dumps(bars.chart.spec)
+
+
+def test_text_leads_with_the_claims_and_ends_with_the_methods(run: Path) -> None:
+    text = write_report(run, "text").read_text()
+    order = ["4 claims: 2 confirmed", "Claims\n", "What the verdicts rest on", "Figure 4.1", "Points",
+             "Deviations from the paper", "Methods", "Again:"]  # fmt: skip
+    places = [text.index(words) for words in order]
+    assert places == sorted(places)
+    assert max(map(len, text.splitlines()[:-1])) <= 100
+
+
+def test_json_has_every_verdict_with_its_evidence(run: Path) -> None:
+    told = json.loads(write_report(run, "json").read_text())
+    claim = told["claims"][0]
+    assert (claim["id"], claim["direction"], claim["size"], claim["holds"]) == (
+        "C1",
+        "confirmed",
+        "refuted",
+        False,
+    )
+    assert claim["paper"] == 4
+    assert claim["evidence"][0]["metric"] == "read_service_mean_ns"
+    assert claim["why"][0]["direction"] == "confirmed"
+    assert told["figures"][0]["points"][0]["trials"] == 6
+
+
+def test_markdown_and_html_write_charts_and_tables_beside_them(run: Path) -> None:
+    text = write_report(run, "md").read_text()
+    for file in re.findall(r"\]\((charts/[^)]+\.svg)\)", text):
+        assert (run / file).read_text().startswith("<svg")
+    page = write_report(run, "html").read_text()
+    assert 'class="badge refuted"' in page
+    assert "The paper&#39;s figures" in page
+    assert page.count('data-for="figure-') == 2
+    with (run / "tables" / "claims.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["direction"] for row in rows] == ["confirmed", "confirmed", "inconclusive", "refuted"]
+    with (run / "tables" / "figure-4.1.csv").open() as file:
+        drawn = list(csv.DictReader(file))
+    assert len(drawn) == 9
+    assert float(drawn[0]["low"]) < float(drawn[0]["READ service time, mean, ms"]) < float(drawn[0]["high"])
+    assert pl.read_csv(run / "tables" / "trials.csv").height == 36
+    assert r"\begin{tabular}{llllrr}" in (run / "tables" / "claims.tex").read_text()
+
+
+def test_latex_has_no_accidental_commands() -> None:
+    assert escape("50 % of a_b & {c} \\d #1 $x ~^") == (
+        r"50 \% of a\_b \& \{c\} \textbackslash{}d \#1 \$x \textasciitilde{}\textasciicircum{}"
+    )
+    text = latex(Table("A % title", ("a", "b"), [("x\ny", "1")], note="50 %"))
+    assert text.splitlines()[1:5] == [r"\begin{tabular}{lr}", r"\hline", r"a & b \\", r"\hline"]
+    assert r"x y & 1 \\" in text
+
+
+def test_scripts_get_all_of_it_as_a_frame(run: Path, model: ReportModel) -> None:
+    frame = trial_frame(run, model)
+    assert {"replica_reads_per_op", "load_ok_per_s", "server_cpu_share", "outside_s"} <= set(frame.columns)
+    assert frame["load_insert_service_mean_ns"].null_count() == 0
+    strong = frame.filter(pl.col("consistency") == "ALL")["replica_reads_per_op"].mean()
+    weak = frame.filter(pl.col("consistency") == "ONE")["replica_reads_per_op"].mean()
+    assert strong / weak == pytest.approx(1.4, rel=0.1)  # type: ignore[operator]
+
+
+def test_every_name_that_claims_may_use_is_measured(run: Path, model: ReportModel) -> None:
+    assert set(INSIDE) - {"server_cpu_us"} == set(READ)
+    searched = {"search_per_s"}  # only where a rate was searched
+    assert set(CLIENT) | set(INSIDE) <= set(trial_frame(run, model).columns) | searched
+
+
+def test_three_lines_of_a_script_give_everything(run: Path) -> None:
+    opened = steelyard.open(run)
+    claims = opened.claims()
+    assert claims["direction"].to_list() == ["confirmed", "confirmed", "inconclusive", "refuted"]
+    assert claims["found"][1] == pytest.approx(1.4, rel=0.05)
+    assert "server_cpu_share" in opened.analysed().columns
+
+
+def test_the_exit_code_is_the_claims(run: Path, tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["report", str(run), "--format", "json", "--fail-on-claims"])
+    assert result.exit_code == 1
+    assert "claims not confirmed: C1 size refuted; C3 inconclusive; C4 refuted" in result.stderr
+    plain = tmp_path / "s.toml"
+    plain.write_text('workload = "a"\nsystem = { kind = "null" }\nload = { operations = 1 }\n')
+    refused = CliRunner().invoke(app, ["run", str(plain), "--fail-on-claims", "--out", str(tmp_path / "out")])
+    assert refused.exit_code == 2
+    assert "has no [[claims]]" in refused.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_small_form_claims_direction_only_and_says_what_it_left_out(tmp_path: Path) -> None:
+    small = answers(build(maker.make_study(tmp_path, small=True)))
+    assert small is not None
+    assert {answer.verdict.size for answer in small.claims} == {"not claimed"}
+    assert {answer.verdict.direction for answer in small.claims} == {"inconclusive"}, (
+        "two repetitions decide nothing"
+    )
+    assert headline(small).endswith("the small form claims direction only")
+    assert small.asked.dropped == ("16 threads",)
+    assert any("reset fresh" in text for text in methods(small))
+
+
+def test_what_no_trial_measured_is_inconclusive(tmp_path: Path) -> None:
+    text = maker.TEXT.replace('metric = "ok_per_s"', 'metric = "scan_service_mean_ns"', 1)
+    told = answers(build(maker.make_study(tmp_path, text, small=True)))
+    assert told is not None
+    assert told.claims[2].verdict.direction == "inconclusive"

@@ -1,0 +1,61 @@
+"""Warm-up left out: the figures of the rest are those of a phase that began there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from test_report_formats import maker
+
+from steelyard.analysis.steady import Steady
+from steelyard.report import trial
+from steelyard.report.cut import warm_up_s
+from steelyard.report.figures import trial_frame
+from steelyard.report.model import build
+
+CUT = 5
+
+
+def steady(reached: bool | None, warm_up: float) -> Steady:
+    return Steady("throughput", 100, too_short=reached is None, reached=reached, warm_up_s=warm_up)
+
+
+def run(folder: Path, warmup: str) -> Path:
+    made = Path(maker.make(folder, maker.Sample(seconds=12, load_seconds=2, pause_second=2, target=False)))
+    said = json.loads((made / "run.json").read_text())
+    (made / "run.json").write_text(json.dumps(said | {"design": {"warmup": warmup}}))
+    return made
+
+
+def test_nothing_is_cut_unless_asked_for_and_found(tmp_path: Path) -> None:
+    phase = build(run(tmp_path, "fixed")).trials[0].measured.phase  # type: ignore[union-attr]
+    cut = {"warmup": "cut"}
+    assert warm_up_s(phase, steady(True, 5.0), cut) == 5.0
+    assert warm_up_s(phase, steady(True, 5.0), {"warmup": "fixed"}) == 0.0
+    assert warm_up_s(phase, steady(False, 0.0), cut) == 0.0
+    assert warm_up_s(phase, steady(None, 0.0), cut) == 0.0
+    assert warm_up_s(phase, None, cut) == 0.0
+
+
+def test_the_rest_is_what_was_due_after_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pause of second 2, with its failures, is warm-up here."""
+    monkeypatch.setattr(trial, "steadiness", lambda *_: steady(True, float(CUT)))
+    whole = build(run(tmp_path / "whole", "fixed"))
+    rest = build(run(tmp_path / "rest", "cut"))
+    before, after = whole.trials[0].measured.phase, rest.trials[0].measured.phase  # type: ignore[union-attr]
+    assert (rest.trials[0].cut_s, after.seconds) == (CUT, 12 - CUT)
+    assert after.start_ns - before.start_ns == CUT * 10**9
+    rows = rest.trials[0].intervals
+    kept = rows.filter((rows["phase"] == "run") & (rows["op"] == "TOTAL") & (rows["second"] >= CUT))
+    assert (after.total.ok, after.total.failed) == (kept["ok"].sum(), 0)
+    assert before.total.failed > 0
+    assert after.ok_per_s == pytest.approx(kept["ok"].sum() / (12 - CUT))
+    assert after.operations[0].response.count == rows.filter(
+        (rows["phase"] == "run") & (rows["op"] == "READ") & (rows["second"] >= CUT)
+    )["count"].sum()  # fmt: skip
+    assert after.operations[0].response.max_ns < before.operations[0].response.max_ns  # type: ignore[operator]
+    frame = trial_frame(tmp_path / "rest" / "sample", rest)
+    assert frame["ok_per_s"][0] == pytest.approx(after.ok_per_s)
+    assert frame["read_service_p99_ns"][0] == after.operations[0].service.p99_ns
+    assert frame["total_service_mean_ns"][0] == after.total.service.mean_ns

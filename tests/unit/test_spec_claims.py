@@ -1,0 +1,196 @@
+"""Claims and figures in a study file: what is refused, and with which words, before anything starts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from steelyard.analysis.metrics import metric_of
+from steelyard.cli import app
+from steelyard.errors import InputError
+from steelyard.results.store import study_toml
+from steelyard.spec.estimate import estimate
+from steelyard.spec.metrics import CLIENT, INSIDE, LOAD, named, names
+from steelyard.spec.read import both_forms, read_study
+from steelyard.spec.schema import study_schema
+from steelyard.spec.shipped import find_study, shipped
+from steelyard.spec.trials import plan_hash, trials
+
+TEXT = """
+workload = "a"
+system = { kind = "null" }
+paper = "A paper"
+[load]
+operations = 10
+[factors]
+clients = [1, 2]
+[[claims]]
+id = "C1"
+statement = "More clients do more."
+metric = "ok_per_s"
+check = { kind = "trend", factor = "clients", direction = "up" }
+[[claims]]
+id = "C2"
+statement = "One client reads sooner."
+metric = "read_service_mean_ns"
+where = { clients = [1, 2] }
+why = [{ reason = "fewer files", metric = "sstables", expect = "up" }]
+[claims.check]
+kind = "ratio"
+numerator = { where = { clients = 1 } }
+denominator = { where = { clients = 2 } }
+direction = "below"
+[[figures]]
+id = "1"
+title = "Throughput"
+x = "clients"
+y = "ok_per_s"
+paper = [{ x = [1, 2], y = [3, 4] }]
+[small]
+repetitions = 1
+dropped = ["two clients"]
+[small.factors]
+clients = [1]
+"""
+
+
+def fault(folder: Path, old: str, new: str) -> str:
+    assert old in TEXT
+    (folder / "s.toml").write_text(TEXT.replace(old, new, 1))
+    with pytest.raises(InputError) as caught:
+        read_study(folder / "s.toml")
+    return caught.value.message.replace(f"{folder}/", "")
+
+
+def written(folder: Path, text: str = TEXT) -> Path:
+    (folder / "s.toml").write_text(text)
+    return folder / "s.toml"
+
+
+def test_claims_and_figures_are_read(tmp_path: Path) -> None:
+    study = read_study(written(tmp_path))
+    assert [claim.id for claim in study.claims] == ["C1", "C2"]
+    assert study.claims[1].why[0].metric == "sstables"
+    assert study.figures[0].y == ("ok_per_s",)
+    assert (study.form, study.paper) == ("full", "A paper")
+
+
+def test_they_are_no_part_of_the_plan(tmp_path: Path) -> None:
+    """A claim can be put right after the run; what was measured stays the same."""
+    with_claims = read_study(written(tmp_path))
+    without = read_study(written(tmp_path, TEXT[: TEXT.index("[[claims]]")]))
+    assert plan_hash(trials(with_claims)) == plan_hash(trials(without))
+
+
+@pytest.mark.parametrize("small", [False, True])
+def test_written_down_they_are_the_same(tmp_path: Path, small: bool) -> None:
+    study = read_study(written(tmp_path), small=small)
+    again = read_study(written(tmp_path, study_toml(study)))
+    assert (again.claims, again.figures, again.form) == (study.claims, study.figures, study.form)
+    assert again.form == ("small" if small else "full")
+
+
+def test_a_plain_study_writes_nothing_of_them(tmp_path: Path) -> None:
+    text = 'workload = "a"\nsystem = { kind = "null" }\nload = { operations = 1 }\n'
+    assert "claims" not in study_toml(read_study(written(tmp_path, text)))
+
+
+def test_the_small_form_may_lack_levels_of_its_claims(tmp_path: Path) -> None:
+    study = read_study(written(tmp_path), small=True)
+    assert [point.levels["clients"] for point in study.points] == [1]
+    assert study.dropped == ("two clients",)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('factor = "clients"', 'factor = "clints"',
+         "s.toml:13: claims 1: no factor 'clints' in this study (did you mean 'clients'?)"),
+        ('factor = "clients"', 'factor = "speed"',
+         "s.toml:13: claims 1: no factor 'speed' in this study; there are: system, variant, clients"),
+        ('metric = "ok_per_s"', 'metric = "ok_pr_s"',
+         "s.toml:12: claims 1: no metric 'ok_pr_s' in this study (did you mean 'ok_per_s'?)"),
+        ('metric = "sstables"', 'metric = "sstable"',
+         "s.toml:19: claims 2: no metric 'sstable' in this study (did you mean 'sstables'?)"),
+        ('where = { clients = [1, 2] }', 'where = { clients = [1, 3] }',
+         "s.toml:14: claims 2: clients has no level '3'; levels: 1, 2"),
+        ('where = { clients = 2 }', 'where = { clients = 20 }',
+         "s.toml:14: claims 2: clients has no level '20'"),
+        ('id = "C2"', 'id = "C1"', "s.toml:14: claims 2: id 'C1' stands there twice"),
+        ('kind = "trend"', 'kind = "trand"',
+         "s.toml:13: claims.0.check 'trand' is unknown (did you mean 'trend'?)"),
+        ('statement = "More', 'statment = "More', "s.toml:9: claims.0.statement is missing"),
+        ('expect = "up"', 'expect = "more"',
+         "s.toml:19: claims.1.why.0.expect = 'more' should be 'up' or 'down'"),
+        ('y = "ok_per_s"', 'y = "ok_per_sec"',
+         "s.toml:29: figures 1: no metric 'ok_per_sec' in this study (did you mean 'ok_per_s'?)"),
+        ('x = "clients"', 'x = "client"',
+         "s.toml:28: figures 1: no factor 'client' in this study (did you mean"),
+        ("y = [3, 4]", "y = [3]", "s.toml:30: figures.0.paper.0: x has 2 values and y has 1"),
+        ("x = [1, 2]", "x = [1, 9]", "s.toml:25: figures 1: clients has no level '9'; levels: 1, 2"),
+    ],
+)  # fmt: skip
+def test_mistakes(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert fault(tmp_path, old, new).splitlines()[0].startswith(message)
+
+
+def test_every_metric_has_words_and_a_unit() -> None:
+    assert {name for name in names() if named(name) is None} == set()
+    assert named("read_service_p999_ns").words == "READ service time, p99.9"  # type: ignore[union-attr]
+    assert named(f"{LOAD}insert_service_mean_ns").unit == "ns"  # type: ignore[union-attr]
+    assert named("read_service_p98_ns") is None
+    assert not CLIENT.keys() & INSIDE.keys()
+    assert metric_of(f"{LOAD}insert_service_p99_ns") is None, "what `compare` compares is the measured phase"
+
+
+def test_editors_know_claims() -> None:
+    schema = json.loads(json.dumps(study_schema()))
+    assert {"claims", "figures", "deviations", "dropped", "paper"} <= schema["properties"].keys()
+    assert "Trend" in schema["$defs"]
+
+
+PAPERS = [name for name in sorted(shipped()) if "/" in name]
+HALF_AN_HOUR = 1800
+
+
+def test_the_papers_experiments_are_there() -> None:
+    """SEIS 630 as a whole; of Sheth 2023 the figures 4.1 to 4.11."""
+    assert {"seis630/workloads", "seis630/partitioners", "seis630/replication"} <= set(PAPERS)
+    drawn = {
+        plot.id.partition("-")[0]
+        for name in PAPERS
+        if name.startswith("sheth-2023/")
+        for plot in read_study(find_study(name)).figures
+    }
+    assert {f"4.{n}" for n in range(1, 12)} <= drawn
+    claimed = {
+        claim.id.partition("-")[0]
+        for name in PAPERS
+        if name.startswith("sheth-2023/")
+        for claim in read_study(find_study(name)).claims
+    }
+    assert {*(f"C{n}" for n in range(1, 9)), "N1", "N2", "N3", "N4"} <= claimed
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_papers_study_has_claims_and_figures_and_says_where_it_differs(name: str) -> None:
+    full, small = both_forms(find_study(name))
+    assert full.paper
+    assert full.claims
+    assert full.figures
+    assert full.deviations
+    assert small is not None
+    assert (small.form, small.claims, small.figures) == ("small", full.claims, full.figures)
+    assert small.repetitions >= 6, "fewer decide no claim"
+    assert estimate(trials(small)).seconds <= HALF_AN_HOUR
+
+
+@pytest.mark.parametrize("name", sorted(shipped()))
+@pytest.mark.parametrize("form", [[], ["--small"]])
+def test_every_shipped_study_can_be_run(name: str, form: list[str]) -> None:
+    result = CliRunner().invoke(app, ["run", name, *form, "--dry-run"])
+    assert result.exit_code == 0, result.output
+    assert "nothing was started" in result.stdout
