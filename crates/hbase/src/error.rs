@@ -67,6 +67,9 @@ pub enum Error {
     /// There is no such table.
     #[error("table {0} does not exist")]
     NoTable(TableName),
+    /// The table is there, but was taken out of service.
+    #[error("table {0} is disabled: enable it first")]
+    Disabled(TableName),
     /// Bytes that are not HBase's protocol.
     #[error("{server} answered something else than expected: {what}")]
     Protocol {
@@ -89,7 +92,7 @@ impl Error {
             Self::Timeout { .. } | Self::Registry(_) | Self::ZooKeeper(_) | Self::Unassigned(_) => {
                 Action::Pause
             }
-            Self::NoTable(_) | Self::Input(_) => Action::GiveUp,
+            Self::NoTable(_) | Self::Disabled(_) | Self::Input(_) => Action::GiveUp,
         }
     }
 

@@ -14,6 +14,9 @@ use std::time::Duration;
 /// Rows of meta asked for at once when a whole table is read.
 const META_BATCH: u32 = 1000;
 
+/// The state of a region of a disabled table; also that of one on its way, for a moment.
+const CLOSED: &str = "CLOSED";
+
 /// What is known about one table. Shared by all who hold it.
 #[derive(Debug)]
 pub(crate) struct TableState {
@@ -156,7 +159,16 @@ impl Locator {
             .first()
             .and_then(meta::read)
             .ok_or_else(|| Error::NoTable(table.name.clone()))?;
+        if placed.state.as_deref() == Some(CLOSED) && self.disabled(pool, &table.name).await? {
+            return Err(Error::Disabled(table.name.clone()));
+        }
         settle(pool, table, wanted, placed)
+    }
+
+    /// Whether a table was taken out of service.
+    async fn disabled(&self, pool: &Pool, table: &TableName) -> Result<bool, Error> {
+        let rows = self.scan_meta(pool, meta::scan_state(table), 1).await?;
+        Ok(rows.first().is_some_and(meta::disabled))
     }
 
     /// All regions of a table as meta has them, by start key: empty if there is no such table.

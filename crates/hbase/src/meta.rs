@@ -1,7 +1,7 @@
 //! `hbase:meta`, the table of regions: which rows to read of it, and what they say.
 //!
 //! A meta row is keyed by the region's name, `table,start,id.md5.`; column `info:regioninfo` holds `PBUF` and a RegionInfo,
-//! `info:sn` or `info:server` and `info:serverstartcode` the server.
+//! `info:sn` or `info:server` and `info:serverstartcode` the server. A row keyed by a table's name holds its state at `table:state`.
 
 use crate::cell::Row;
 use crate::names::{Address, ServerName, TableName};
@@ -10,6 +10,10 @@ use crate::region::{Placed, Region};
 use prost::Message;
 
 const FAMILY: &[u8] = b"info";
+const TABLE_FAMILY: &[u8] = b"table";
+/// TableState.State of HBase.proto.
+const DISABLED: i32 = 1;
+const DISABLING: i32 = 2;
 const MAGIC: &[u8] = b"PBUF";
 /// Sorts behind every region id.
 const LAST_ID: &[u8] = b"99999999999999";
@@ -42,11 +46,29 @@ fn key(table: &TableName, row: &[u8], id: &[u8]) -> Vec<u8> {
     [table.to_string().as_bytes(), b",", row, b",", id].concat()
 }
 
-/// The scan of meta from `start` to `stop`.
+/// The scan of meta's regions from `start` to `stop`.
 pub(crate) fn scan(start: Vec<u8>, stop: Vec<u8>, reversed: bool) -> pb::Scan {
+    scan_family(FAMILY, start, stop, reversed)
+}
+
+/// The scan of meta for the row that tells a table's state.
+pub(crate) fn scan_state(table: &TableName) -> pb::Scan {
+    let row = table.to_string().into_bytes();
+    let behind = [&*row, b"\0"].concat();
+    scan_family(TABLE_FAMILY, row, behind, false)
+}
+
+/// Whether that row says that the table is, or is just being, taken out of service.
+pub(crate) fn disabled(row: &Row) -> bool {
+    row.value(TABLE_FAMILY, b"state")
+        .and_then(|value| pb::TableState::decode(value).ok())
+        .is_some_and(|found| matches!(found.state, DISABLED | DISABLING))
+}
+
+fn scan_family(family: &[u8], start: Vec<u8>, stop: Vec<u8>, reversed: bool) -> pb::Scan {
     pb::Scan {
         column: vec![pb::Column {
-            family: FAMILY.to_vec(),
+            family: family.to_vec(),
             qualifier: Vec::new(),
         }],
         start_row: Some(start),

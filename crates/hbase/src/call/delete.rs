@@ -30,6 +30,11 @@ impl Delete {
         self.add(CellKind::DeleteFamily, family, b"")
     }
 
+    /// All columns of `family`, but of their versions only those with exactly the timestamp given by [`Self::at`].
+    pub fn family_version(&mut self, family: &[u8]) -> &mut Self {
+        self.add(CellKind::DeleteFamilyVersion, family, b"")
+    }
+
     /// All versions of one column.
     pub fn column(&mut self, family: &[u8], qualifier: &[u8]) -> &mut Self {
         self.add(CellKind::DeleteColumn, family, qualifier)

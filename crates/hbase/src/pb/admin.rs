@@ -1,6 +1,6 @@
 //! Admin.proto, Master.proto, ClusterStatus.proto and ZooKeeper.proto: what administration sends and reads.
 
-use super::{RegionInfo, RegionSpecifier, ServerName, TableName};
+use super::{RegionInfo, RegionSpecifier, ServerName, TableName, TableState};
 
 // ---- tables (Master.proto, HBase.proto)
 
@@ -95,13 +95,6 @@ pub(crate) struct GetTableNamesResponse {
 pub(crate) struct GetTableStateRequest {
     #[prost(message, required, tag = "1")]
     pub table_name: TableName,
-}
-
-/// `state`: 0 enabled, 1 disabled, 2 disabling, 3 enabling.
-#[derive(Clone, PartialEq, prost::Message)]
-pub(crate) struct TableState {
-    #[prost(int32, required, tag = "1")]
-    pub state: i32,
 }
 
 #[derive(Clone, PartialEq, prost::Message)]

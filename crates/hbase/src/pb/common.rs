@@ -8,6 +8,13 @@ pub(crate) struct TableName {
     pub qualifier: Vec<u8>,
 }
 
+/// `state`: 0 enabled, 1 disabled, 2 disabling, 3 enabling.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct TableState {
+    #[prost(int32, required, tag = "1")]
+    pub state: i32,
+}
+
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct RegionInfo {
     #[prost(uint64, required, tag = "1")]

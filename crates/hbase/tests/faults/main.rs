@@ -5,13 +5,16 @@
 //! `STEELYARD_TEST_HBASE_KILL`, `STEELYARD_TEST_HBASE_RESTART`, and the active master,
 //! `STEELYARD_TEST_HBASE_KILL_MASTER`, `STEELYARD_TEST_HBASE_RESTART_MASTER`. Run with `--nocapture` to see what each fault cost.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod load;
 
+use common::needed;
 use load::Load;
 use std::process::Command;
 use std::time::Duration;
 use steelyard_hbase::admin::{Admin, Family, TableDescriptor};
-use steelyard_hbase::{Client, Config, Placed, Registry, ServerName, TableName};
+use steelyard_hbase::{Client, Config, Placed, ServerName, TableName};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
 
@@ -32,11 +35,7 @@ async fn regions_move_under_load() {
     for round in 0..2 {
         for region in bench.regions().await {
             let target = bench.another_server(&region).await;
-            bench
-                .admin
-                .move_region(&region, Some(&target))
-                .await
-                .unwrap();
+            bench.move_to(&region, &target).await;
             load.everybody_advances(STEADY).await;
         }
         assert!(
@@ -104,11 +103,7 @@ async fn the_active_master_dies_under_load() {
     // Asked at once: this waits for the other master to take over.
     let region = bench.regions().await.swap_remove(0);
     let target = bench.another_server(&region).await;
-    bench
-        .admin
-        .move_region(&region, Some(&target))
-        .await
-        .unwrap();
+    bench.move_to(&region, &target).await;
     assert_eq!(bench.regions().await[0].server, Some(target));
     assert_ne!(bench.admin.cluster_status().await.unwrap().master, before);
     load.everybody_advances(STEADY).await;
@@ -146,6 +141,10 @@ impl Bench {
         self.admin.regions(&self.table).await.unwrap()
     }
 
+    async fn move_to(&self, region: &Placed, target: &ServerName) {
+        self.admin.move_region(region, Some(target)).await.unwrap();
+    }
+
     /// A live server that does not have the region. A master that just took over knows none before they report.
     async fn another_server(&self, at: &Placed) -> ServerName {
         let others = async || {
@@ -166,23 +165,11 @@ impl Bench {
 }
 
 async fn connect() -> Client {
-    let servers = needed("STEELYARD_TEST_HBASE")
-        .split(',')
-        .map(str::to_owned)
-        .collect();
     let config = Config {
-        registry: Registry::Servers(servers),
         operation_timeout: OPERATION,
         ..Config::default()
     };
-    Client::connect(config)
-        .await
-        .expect("the cluster of STEELYARD_TEST_HBASE answers")
-}
-
-fn needed(name: &str) -> String {
-    std::env::var(name)
-        .unwrap_or_else(|_| panic!("this test needs {name}: see the head of tests/faults/main.rs"))
+    common::connect(config).await
 }
 
 async fn shell(variable: &str) {

@@ -8,10 +8,12 @@ use steelyard_hbase::Delete;
 type Left = (&'static [i64], bool);
 
 /// Kind, as `java/peer` names it; the timestamp given; what it leaves of versions 1 to 4.
-const KINDS: [(&str, Option<i64>, Left); 7] = [
+const KINDS: [(&str, Option<i64>, Left); 9] = [
     ("row", None, (&[], false)),
     ("row", Some(2), (&[4, 3], true)),
     ("family", None, (&[], false)),
+    ("family-version", Some(3), (&[4, 2, 1], true)),
+    ("family-version", Some(4), (&[3, 2, 1], false)),
     ("column", None, (&[], true)),
     ("column", Some(3), (&[4], true)),
     ("version", Some(3), (&[4, 2, 1], true)),
@@ -44,18 +46,6 @@ async fn each_kind_of_delete_means_the_same() {
             "Java's: {name}"
         );
     }
-    bench.end().await;
-}
-
-#[tokio::test]
-#[ignore = "needs HBase and its Java client: STEELYARD_TEST_HBASE, STEELYARD_TEST_HBASE_CLASSPATH"]
-async fn a_delete_of_one_version_of_a_family_is_seen() {
-    let bench = Bench::new("peer_family_version", 5, &[]).await;
-    fill(&bench, b"r").await;
-    java_delete(&bench, b"r", "family-version", Some(3));
-    assert_eq!(remaining(&bench, b"r").await, (vec![4, 2, 1], true));
-    java_delete(&bench, b"r", "family-version", Some(4));
-    assert_eq!(remaining(&bench, b"r").await, (vec![2, 1], false));
     bench.end().await;
 }
 
@@ -112,6 +102,7 @@ fn delete(row: &[u8], kind: &str, at: Option<i64>) -> Delete {
     match kind {
         "row" => &mut delete,
         "family" => delete.family(FAMILY),
+        "family-version" => delete.family_version(FAMILY),
         "column" => delete.column(FAMILY, b"q"),
         "version" => delete.version(FAMILY, b"q"),
         _ => panic!("{kind}"),

@@ -18,12 +18,6 @@ pub struct Cell {
     pub value: Vec<u8>,
 }
 
-/// What the tests need of the surroundings; says what is missing.
-pub fn needed(name: &str) -> String {
-    std::env::var(name)
-        .unwrap_or_else(|_| panic!("this test needs {name}: see the head of tests/peer/main.rs"))
-}
-
 /// The answer's words to a command.
 ///
 /// # Panics
@@ -93,12 +87,12 @@ struct Jvm {
 
 impl Jvm {
     fn start() -> Self {
-        let class_path = needed("STEELYARD_TEST_HBASE_CLASSPATH");
+        let class_path = crate::common::needed("STEELYARD_TEST_HBASE_CLASSPATH");
         let classes = compiled(&class_path);
         let mut process = Command::new(tool("java"))
             .args(["-Xmx1g", "-XX:+UseSerialGC", "-cp"])
             .arg(format!("{}:{class_path}", classes.display()))
-            .args(["Peer", &needed("STEELYARD_TEST_HBASE")])
+            .args(["Peer", &crate::common::needed("STEELYARD_TEST_HBASE")])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -4,6 +4,8 @@
 //! servers), and HBase's client: `STEELYARD_TEST_HBASE_CLASSPATH='lib/*'`; javac and java of `JAVA_HOME` or of the path.
 //! Tables are named `peer_*`; each test drops and makes its own.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod counters;
 mod deletes;
 mod java;
@@ -11,9 +13,10 @@ mod scans;
 mod schema;
 mod values;
 
-use java::{Cell, hex, needed};
+use common::connect;
+use java::{Cell, hex};
 use steelyard_hbase::admin::{Family, TableDescriptor};
-use steelyard_hbase::{Client, Config, Get, Put, Registry, Row, Table};
+use steelyard_hbase::{Client, Config, Get, Put, Row, Table};
 
 const FAMILY: &[u8] = b"f";
 
@@ -27,7 +30,7 @@ struct Bench {
 impl Bench {
     /// The table `name`, empty, with so many versions, split at `splits`.
     async fn new(name: &'static str, versions: u32, splits: &[&[u8]]) -> Self {
-        let client = connect().await;
+        let client = connect(Config::default()).await;
         let admin = client.admin();
         let table_name = name.parse().unwrap();
         if admin.table_exists(&table_name).await.unwrap() {
@@ -99,20 +102,6 @@ impl Bench {
             &hex(value),
         ]);
     }
-}
-
-async fn connect() -> Client {
-    let servers = needed("STEELYARD_TEST_HBASE")
-        .split(',')
-        .map(str::to_owned)
-        .collect();
-    let config = Config {
-        registry: Registry::Servers(servers),
-        ..Config::default()
-    };
-    Client::connect(config)
-        .await
-        .expect("the cluster of STEELYARD_TEST_HBASE answers")
 }
 
 fn cells(row: &Row) -> Vec<Cell> {

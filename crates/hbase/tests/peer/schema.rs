@@ -9,7 +9,7 @@ use steelyard_hbase::{Error, Placed, TableName};
 #[tokio::test]
 #[ignore = "needs HBase and its Java client: STEELYARD_TEST_HBASE, STEELYARD_TEST_HBASE_CLASSPATH"]
 async fn a_table_is_made_as_described() {
-    let client = connect().await;
+    let client = connect(Config::default()).await;
     let (admin, name) = (client.admin(), table("peer_described"));
     if admin.table_exists(&name).await.unwrap() {
         admin.drop_table(&name).await.unwrap();
@@ -175,7 +175,7 @@ async fn memstores_are_flushed_and_files_compacted() {
 #[tokio::test]
 #[ignore = "needs HBase and its Java client: STEELYARD_TEST_HBASE, STEELYARD_TEST_HBASE_CLASSPATH"]
 async fn the_cluster_says_who_serves() {
-    let admin = connect().await.admin();
+    let admin = connect(Config::default()).await.admin();
     let status = admin.cluster_status().await.unwrap();
     assert!(status.version.starts_with('2'), "{}", status.version);
     assert!(status.live.len() >= 2, "{status:?}");

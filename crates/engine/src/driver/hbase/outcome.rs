@@ -44,7 +44,9 @@ pub(super) fn failure(error: &Error) -> (Outcome, String) {
         ),
         Error::Timeout { .. } => (Outcome::Timeout, "no answer in time".into()),
         Error::Unassigned(_) => (Outcome::Unavailable, "the region is on no server".into()),
-        Error::NoTable(_) | Error::Input(_) => (Outcome::Client, error.to_string()),
+        Error::NoTable(_) | Error::Disabled(_) | Error::Input(_) => {
+            (Outcome::Client, error.to_string())
+        }
         Error::Protocol { .. } => (Outcome::Server, error.to_string()),
     }
 }
