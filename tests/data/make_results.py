@@ -81,6 +81,11 @@ def _distribution(values: np.ndarray) -> dict[str, float | int]:
     return {"count": int(values.size), **ends, **quantiles}
 
 
+def _tenths(count: int) -> list[int]:
+    """As many operations in each tenth of a second, as far as the count allows."""
+    return [count // 10 + (place < count % 10) for place in range(10)]
+
+
 def _rounded(values: np.ndarray) -> np.ndarray:
     """Two digits and a half: fewer distinct values make smaller histograms."""
     step = 10 ** np.maximum(np.floor(np.log10(np.maximum(values, 1))) - 1, 0) * 5
@@ -153,11 +158,11 @@ class PhaseMaker:
             "t_ns": self.start_ns + second * NS,
             "op": op,
         }
-        counts = dict.fromkeys(("due", "started", "done", "ok", "failed", "in_flight", "backlog"))
+        counts = dict.fromkeys(("due", "started", "done", "ok", "failed", "in_flight", "backlog", "tenths"))
         if op == "TOTAL":
             paused = self.name == "run" and second == self.sample.pause_second
             counts |= {"due": ok + failed, "started": ok + failed, "done": ok + failed, "ok": ok, "failed": failed,
-                       "in_flight": 48 if paused else 7, "backlog": 0}  # fmt: skip
+                       "in_flight": 48 if paused else 7, "backlog": 0, "tenths": _tenths(ok + failed)}  # fmt: skip
         row |= counts | {"count": ok + failed}
         for clock in CLOCKS:
             found = _distribution(self.values(op, clock, second))
@@ -176,7 +181,8 @@ class PhaseMaker:
         for second in range(self.seconds):
             row = self.row(second, "TOTAL")
             counts = {
-                k: row[k] for k in ("second", "t_ns", "due", "started", "done", "ok", "in_flight", "backlog")
+                k: row[k]
+                for k in ("second", "t_ns", "due", "started", "done", "ok", "in_flight", "backlog", "tenths")
             }
             failed = {"timeout": row["failed"]} if row["failed"] else {}
             ops = {}
@@ -214,6 +220,7 @@ class PhaseMaker:
             "saturation": {"seconds_saturated": 0, "seconds_cap_reached": 0, "max_backlog": 0},
             "pacing": {"quantum_us": 50, "realtime": False, "turns": total},
             "cpu_user_ns": total * 9_000, "cpu_system_ns": total * 14_000, "rss_max_bytes": 24 << 20,
+            "traffic": {"reads": total // 2, "writes": total // 4, "requests": total, "answers": total},
         }  # fmt: skip
 
 

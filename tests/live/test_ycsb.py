@@ -104,6 +104,10 @@ def test_what_was_loaded_is_verified_when_it_is_read(ycsb: Ycsb, tmp_path: Path)
     assert summary["ok"] == 1000
     assert summary["verify"]["checked"] > 5000  # ten fields of about 950 reads
     assert (summary["verify"]["corrupt"], summary["verify"]["foreign"]) == (0, 0)
+    traffic = summary["traffic"]
+    assert traffic["answers"] >= 1000, "every operation was answered"
+    assert 0 < traffic["writes"] <= traffic["requests"], "requests that wait together leave together"
+    assert 0 < traffic["reads"] <= traffic["answers"] + 100
 
 
 def test_inserts_of_two_clients_do_not_collide(ycsb: Ycsb, cql: Callable) -> None:  # type: ignore[type-arg]
@@ -143,7 +147,6 @@ def integrity_value(key: str, field: str, length: int) -> str:
     return text[:length]
 
 
-@pytest.mark.xfail(strict=True, reason="the engine has no values of this kind yet")
 def test_dataintegrity_values_are_those_of_ycsb(ycsb: Ycsb, cql: Callable) -> None:  # type: ignore[type-arg]
     words = ["-P", str(WORKLOADS / "workloada"), "-p", "cassandra.keyspace=ycsb_integrity", "--no-result"]
     words += ["-p", "dataintegrity=true"]

@@ -85,6 +85,18 @@ def test_cpu_per_operation_of_client_lab_and_servers() -> None:
     assert server_cpu_us(found) == pytest.approx(8000)
 
 
+def test_operations_per_system_call_of_the_client() -> None:
+    counted = {"reads": 250, "writes": 125, "requests": 1000, "answers": 1000}
+    traffic = phase_from_summary(facts(traffic=counted), {}).traffic
+    assert traffic is not None
+    assert (traffic.requests_per_write, traffic.answers_per_read) == (8, 4)
+    idle = phase_from_summary(facts(traffic=dict.fromkeys(counted, 0)), {}).traffic
+    assert idle is not None
+    assert idle.requests_per_write is None
+    assert phase_from_summary(facts(traffic=None), {}).traffic is None, "the null driver has no sockets"
+    assert phase_from_summary(facts(), {}).traffic is None, "an older result"
+
+
 def test_masters_are_charged_apart() -> None:
     seconds = [float(s) for s in range(11)]
     cores = {"master1": 0.1, "node1": 0.5, "node2": 0.3}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from steelyard.analysis.steady import batch_means, drift, mser, steady
+from steelyard.analysis.steady import batch_means, drift, mser, steady, throughput
 
 
 def series(seconds: int, level: float = 1000.0, noise: float = 10.0) -> np.ndarray:
@@ -44,6 +44,24 @@ def test_a_constant_series_has_nothing_to_cut() -> None:
 def test_fewer_than_sixty_seconds_are_too_short() -> None:
     assert steady(series(59), "throughput").too_short
     assert not steady(series(60), "throughput").too_short
+
+
+def test_tenths_of_a_second_find_the_warm_up_of_a_short_run() -> None:
+    tenths = series(100, level=100, noise=5)
+    tenths[:20] *= np.linspace(0.2, 0.9, 20)
+    found = throughput(tenths)
+    assert found.reached
+    assert 1.5 <= found.warm_up_s <= 4
+    assert found.mean == pytest.approx(1000, rel=0.02), "operations a second"
+    assert found.seconds == pytest.approx(10)
+    assert throughput(tenths[:59]).too_short
+
+
+def test_an_hour_is_judged_in_longer_intervals() -> None:
+    found = throughput(series(36_000, level=100))
+    assert found.intervals <= 6000
+    assert found.seconds == pytest.approx(3600)
+    assert found.mean == pytest.approx(1000, rel=0.01)
 
 
 def test_a_trend_is_a_drift_and_noise_is_none() -> None:

@@ -71,7 +71,12 @@ CASES = [
     ("censored", {"phase": phase(unsent=5, unanswered=3)}, "5 operations that were due"),
     ("littles_law", {"phase": phase(in_flight_cap=16)}, "throughput x mean response is 8.0 (50 % off)"),
     ("client_busy", {"costs": (ENGINE,)}, "0.97 cores"),
-    ("too_short", {"steady": Steady("throughput", 30, too_short=True)}, "30 whole seconds"),
+    ("too_short", {"steady": Steady("throughput", 30, too_short=True)}, "30 s, and 60 s are needed"),
+    (
+        "too_short",
+        {"steady": Steady("throughput", 42, too_short=True, interval_s=0.1)},
+        "4.2 s, and 6 s are needed",
+    ),
     ("no_steady_state", {"steady": Steady("throughput", 90, too_short=False, reached=False)}, "90 seconds"),
     ("warm_up", {"steady": LATE}, "first 30 of 100 seconds"),
     ("drift", {"steady": DRIFT}, "fell by 20 %"),

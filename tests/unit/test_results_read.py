@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+import polars as pl
 import pytest
 from hdrh.histogram import HdrHistogram
 
@@ -37,6 +38,19 @@ def test_a_sample_of_the_format() -> None:
     assert isinstance(trial.histograms("run")["TOTAL.response"], HdrHistogram)
     assert trial.summary("run") is not None
     assert next(iter(trial.histogram_log("run")))[1] >= 0
+
+
+def test_completions_in_tenths_of_a_second_are_kept_and_older_tables_have_none(tmp_path: Path) -> None:
+    whole = pl.col("op") == "TOTAL"
+    rows = open_run(SAMPLE).trials[0].intervals()
+    tenths = rows.filter(whole)["tenths"]
+    assert (tenths.list.len() == 10).all()
+    assert (tenths.list.sum() == rows.filter(whole)["done"]).all()
+    assert rows.filter(~whole)["tenths"].is_null().all()
+    older = tmp_path / "001"
+    shutil.copytree(SAMPLE / "trials" / "001", older)
+    rows.drop("tenths").write_parquet(older / "intervals.parquet")
+    assert open_run(older).trials[0].intervals()["tenths"].is_null().all()
 
 
 def test_a_trials_folder_is_a_run_of_one() -> None:

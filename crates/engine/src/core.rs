@@ -1,111 +1,22 @@
 //! The state of one engine's phase: what is handed out, in flight, acknowledged and counted. A pure state machine: it is told
 //! the time; the reactor's worker holds it in a cell, the blocking worker behind a lock.
 
+mod counts;
+mod record;
+mod seconds;
+mod ticket;
+
+pub use counts::{ATTEMPTS, KindCounts, Saturation, Verdicts};
+pub use ticket::{Claim, Performed, Ticket, Turn};
+
 use crate::clock::Usage;
 use crate::dispense::{Dispenser, Next};
-use crate::generate::{Cursor, Draft};
-use crate::ledger::{Known, Ledger};
+use crate::generate::Cursor;
+use crate::ledger::Ledger;
 use crate::operation::{FieldSet, Kind, Outcome, Reply};
 use crate::plan::{PhaseKind, Verify, Workload};
-use crate::recorder::{Recorder, SECOND, Sample, Shipment, Tick};
-use serde::Serialize;
+use crate::recorder::{Recorder, Sample, Shipment};
 use std::sync::mpsc::Sender;
-
-/// One operation handed to a client.
-#[derive(Debug, Clone, Copy)]
-pub struct Ticket {
-    /// What to do.
-    pub draft: Draft,
-    /// Due time, ns; in a closed loop None: due = started.
-    pub due: Option<u64>,
-    /// Write timestamp, us.
-    pub timestamp_us: i64,
-    /// Lowest number whose write has the same timestamp in the database's unit.
-    pub peer: u64,
-    /// Judge returned values.
-    pub judge: bool,
-    /// What was known of the record.
-    pub known: Known,
-}
-
-/// What a client is told.
-pub enum Claim {
-    /// Do this.
-    Go(Ticket),
-    /// Nothing before this time, ns.
-    Wait(u64),
-    /// Nothing more.
-    End,
-}
-
-/// How an operation went.
-#[derive(Debug, Clone, Copy)]
-pub struct Performed {
-    /// Outcome of the last attempt.
-    pub outcome: Outcome,
-    /// When the first attempt was issued, ns.
-    pub started: u64,
-    /// When the last answer was there, ns.
-    pub done: u64,
-    /// Attempts made.
-    pub attempts: u32,
-    /// Of a read-modify-write whose read was done: its clocks in the middle.
-    pub turn: Option<Turn>,
-}
-
-/// Where a read-modify-write turns from reading to writing.
-#[derive(Debug, Clone, Copy)]
-pub struct Turn {
-    /// When the read's answer was there, ns: the update is due.
-    pub read_done: u64,
-    /// When the update's first attempt was issued, ns.
-    pub update_started: u64,
-}
-
-/// Counts of one kind over the phase.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct KindCounts {
-    /// Operations that ended.
-    pub count: u64,
-    /// By outcome.
-    pub outcomes: [u64; Outcome::ALL.len()],
-    /// Reads of records whose insert was not acknowledged yet.
-    pub not_yet: u64,
-    /// Reads and deletes that found nothing, in a workload that deletes: successes.
-    pub absent: u64,
-    /// Rows received; of flushes: writes acknowledged.
-    pub rows: u64,
-    /// Bytes of values received; of flushes: of the writes acknowledged.
-    pub bytes: u64,
-}
-
-/// Judgements over the phase.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
-pub struct Verdicts {
-    /// Values judged.
-    pub checked: u64,
-    /// Values that do not fit their own header.
-    pub corrupt: u64,
-    /// Values of another key, field or seed.
-    pub foreign: u64,
-    /// Reads that missed an acknowledged write.
-    pub stale: u64,
-    /// Acknowledged records that were not found.
-    pub lost: u64,
-    /// Reads of records not acknowledged yet.
-    pub not_yet: u64,
-}
-
-/// Saturation over the phase, in seconds.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
-pub struct Saturation {
-    /// Backlog although the in-flight cap was not reached: the client is slow.
-    pub seconds_saturated: u64,
-    /// Backlog with the cap reached: the server is slow.
-    pub seconds_cap_reached: u64,
-    /// Largest backlog at the end of a second.
-    pub max_backlog: u64,
-}
 
 #[derive(Clone, Copy)]
 struct Slot {
@@ -119,12 +30,6 @@ const IDLE: Slot = Slot {
     kind: Kind::Read,
     busy: false,
 };
-
-/// Histogram of attempts: the last bucket holds all above.
-pub const ATTEMPTS: usize = 32;
-
-/// A backlog below this share of a second's operations is the granularity of the tick, not lateness.
-const BACKLOG_SHARE: f64 = 0.01;
 
 /// The state of a phase.
 pub struct Core {
@@ -323,38 +228,6 @@ impl Core {
         self.record(ticket, did, outcome, success);
     }
 
-    /// The outcome after judging what came back: an absence that had to be expected is a success.
-    fn judge(
-        &mut self,
-        ticket: &Ticket,
-        did: &Performed,
-        reply: &Reply,
-        floors: &[u64],
-    ) -> Outcome {
-        self.verdicts.checked += reply.checked;
-        self.verdicts.corrupt += reply.corrupt;
-        self.verdicts.foreign += reply.foreign;
-        let deleted = self.ledger.deleted(ticket.draft.rank);
-        if !deleted && self.ledger.stale(floors, &reply.versions) {
-            self.verdicts.stale += 1;
-        }
-        if did.outcome != Outcome::NotFound {
-            return did.outcome;
-        }
-        let counts = &mut self.kinds[ticket.draft.kind as usize];
-        if ticket.known.unacknowledged {
-            self.verdicts.not_yet += 1;
-            counts.not_yet += 1;
-            return Outcome::Ok;
-        }
-        self.verdicts.lost += u64::from(ticket.known.present && !deleted);
-        if self.deletes {
-            counts.absent += 1;
-            return Outcome::Ok;
-        }
-        Outcome::NotFound
-    }
-
     fn acknowledge(&mut self, ticket: &Ticket, success: bool) {
         let draft = &ticket.draft;
         let writes = matches!(
@@ -430,140 +303,6 @@ impl Core {
         if !std::mem::replace(&mut self.complained[outcome as usize], true) {
             self.complaints.push((outcome, text));
         }
-    }
-
-    fn record(&mut self, ticket: &Ticket, did: &Performed, outcome: Outcome, success: bool) {
-        let due = ticket.due.unwrap_or(did.started);
-        let whole = Sample {
-            kind: ticket.draft.kind,
-            outcome,
-            success,
-            part: false,
-            due,
-            started: did.started,
-            done: did.done,
-        };
-        self.recorder.record(&whole);
-        if ticket.draft.kind != Kind::ReadModifyWrite {
-            return;
-        }
-        let Some(turn) = did.turn else {
-            self.part(
-                Kind::Read,
-                &Sample {
-                    kind: Kind::Read,
-                    part: true,
-                    ..whole
-                },
-            );
-            return;
-        };
-        let read = Sample {
-            kind: Kind::Read,
-            outcome: Outcome::Ok,
-            success: true,
-            part: true,
-            done: turn.read_done,
-            ..whole
-        };
-        self.part(Kind::Read, &read);
-        self.part(
-            Kind::Update,
-            &Sample {
-                kind: Kind::Update,
-                part: true,
-                // In a closed loop due = started, of the parts too.
-                due: ticket.due.map_or(turn.update_started, |_| turn.read_done),
-                started: turn.update_started,
-                ..whole
-            },
-        );
-    }
-
-    fn part(&mut self, kind: Kind, sample: &Sample) {
-        self.kinds[kind as usize].count += 1;
-        self.kinds[kind as usize].outcomes[sample.outcome as usize] += 1;
-        self.recorder.record(sample);
-    }
-
-    /// Close the seconds on the wall that are over at `now`.
-    pub fn tick(&mut self, now: u64) {
-        let second = now.saturating_sub(self.start_ns) / SECOND;
-        if second <= self.ticked {
-            return;
-        }
-        let mut due = 0;
-        self.dispenser.newly_due(now, |_| due += 1);
-        self.ship(second - 1, due);
-        self.ticked = second;
-    }
-
-    fn ship(&mut self, second: u64, newly_due: u64) {
-        let paced = self.dispenser.paced();
-        let (mut counts, p50, p99) = self.recorder.tick(self.in_flight);
-        counts.due = if paced { newly_due } else { counts.started };
-        self.due_total += counts.due;
-        let backlog = if paced {
-            self.due_total.saturating_sub(self.started_total)
-        } else {
-            0
-        };
-        self.saturate(backlog, &counts);
-        let cpu = Usage::now().cpu_ns();
-        let tick = Tick {
-            second,
-            counts,
-            backlog,
-            in_flight: self.in_flight,
-            total: (self.done, self.ok),
-            live: (p50, p99),
-            cpu_ns: cpu - self.cpu_at_tick,
-            watermark: self.watermark(second),
-        };
-        self.cpu_at_tick = cpu;
-        let _ = self.out.send(Shipment::Tick(Box::new(tick))); // the writer outlives the core
-    }
-
-    fn saturate(&mut self, backlog: u64, counts: &crate::recorder::Counts) {
-        self.saturation.max_backlog = self.saturation.max_backlog.max(backlog);
-        if backlog as f64 <= (counts.due as f64 * BACKLOG_SHARE).max(10.0) {
-            return;
-        }
-        if counts.in_flight >= self.slots.len() as u64 {
-            self.saturation.seconds_cap_reached += 1;
-        } else {
-            self.saturation.seconds_saturated += 1;
-        }
-    }
-
-    /// The first second in which something that was due is still outstanding, at most `second`.
-    fn watermark(&mut self, second: u64) -> u64 {
-        let oldest = self.slots.iter().map(|s| s.due).min().unwrap_or(u64::MAX);
-        let head = self.dispenser.head().unwrap_or(u64::MAX);
-        let outstanding = oldest.min(head).saturating_sub(self.start_ns) / SECOND;
-        outstanding.min(second).min(self.recorder.oldest_open())
-    }
-
-    /// The phase is over: what is unanswered and unsent is censored. Returns (unsent, unanswered).
-    pub fn close(&mut self, now: u64) -> (u64, u64) {
-        let mut newly = 0;
-        self.dispenser.newly_due(now, |_| newly += 1);
-        let busy: Vec<Slot> = self.slots.iter().filter(|s| s.busy).copied().collect();
-        for slot in &busy {
-            self.recorder
-                .censor(slot.kind, slot.due, now - slot.due.min(now));
-        }
-        let mut unsent = 0;
-        while let Some((number, due)) = self.dispenser.unsent(now) {
-            let kind = self.cursor.at(number).kind;
-            self.recorder.censor(kind, due, now - due);
-            unsent += 1;
-        }
-        let counts = &self.recorder.counts;
-        if newly + counts.started + counts.done > 0 || self.ticked == 0 {
-            self.ship(self.ticked, newly); // what came since the last tick came in the second after it
-        }
-        (unsent, busy.len() as u64)
     }
 
     /// Ship the last histograms and give the ledger back.

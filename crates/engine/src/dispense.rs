@@ -48,10 +48,6 @@ impl Dispenser {
         first: u64,
         start_ns: u64,
     ) -> Self {
-        let operations = match phase.kind {
-            crate::plan::PhaseKind::Load => Some(records),
-            crate::plan::PhaseKind::Run => phase.limit.operations,
-        };
         let count = u64::from(share.count);
         let next = first + (u64::from(share.index) + count - first % count) % count;
         let schedule = Schedule::new(seed, phase.arrivals, start_ns);
@@ -60,7 +56,9 @@ impl Dispenser {
             .limit
             .seconds
             .map_or(u64::MAX, |s| start_ns + (s * 1e9) as u64);
-        let limit = operations.map_or(u64::MAX, |n| first.saturating_add(n));
+        let limit = phase
+            .operations(records)
+            .map_or(u64::MAX, |n| first.saturating_add(n));
         Self {
             share,
             first,
@@ -199,6 +197,7 @@ mod tests {
             in_flight: 1,
             arrivals,
             limit,
+            first: 0,
         }
     }
 
@@ -224,6 +223,19 @@ mod tests {
             }
         );
         assert_eq!(d.next(0), Next::End);
+    }
+
+    #[test]
+    fn a_load_goes_from_its_first_record_to_the_last() {
+        let mut load = phase(Arrivals::Closed, None, None);
+        load.kind = PhaseKind::Load;
+        load.first = 7;
+        let mut d = Dispenser::new(&load, 10, EngineShare::default(), 1, 7, 0);
+        let numbers = std::iter::from_fn(|| match d.next(0) {
+            Next::Go { number, .. } => Some(number),
+            _ => None,
+        });
+        assert_eq!(numbers.collect::<Vec<_>>(), [7, 8, 9]);
     }
 
     #[test]

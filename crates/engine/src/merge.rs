@@ -158,6 +158,7 @@ fn add_row(sum: &mut SecondCounts, row: &Value) {
         started,
         done,
         outcomes,
+        tenths,
         in_flight,
     } = &mut sum.counts;
     *due += n("due");
@@ -167,6 +168,10 @@ fn add_row(sum: &mut SecondCounts, row: &Value) {
     sum.backlog += n("backlog");
     sum.cpu_ns += n("cpu_ns");
     outcomes[0] += n("ok");
+    let done_in = row["tenths"].as_array().into_iter().flatten();
+    for (sum, count) in tenths.iter_mut().zip(done_in) {
+        *sum += count.as_u64().unwrap_or(0);
+    }
     for (kind, count) in row["failed"].as_object().into_iter().flatten() {
         if let Some(outcome) = crate::operation::Outcome::ALL
             .iter()
@@ -192,6 +197,7 @@ fn summary(summaries: &[Value], mut ops: Value, seconds: f64, end: u64) -> Value
             "cpu_system_ns",
             "rss_max_bytes",
             "unflushed",
+            "traffic",
         ] {
             add(&mut merged[field], &other[field]);
         }

@@ -166,7 +166,7 @@ pub struct Operation {
     pub fields: FieldSet,
     /// Rows a scan asks for.
     pub scan_length: u32,
-    /// Values written, one after another, in field order.
+    /// Values written, one after another, in field order; of an operation that writes nothing, what was here before.
     pub values: Vec<u8>,
     /// End offset of each value in `values`.
     pub ends: Vec<u32>,
@@ -312,6 +312,7 @@ impl Reply {
                     self.versions.push((field, number));
                 }
             }
+            Check::Unnumbered => {}
             Check::Corrupt => self.corrupt += 1,
             Check::Foreign => self.foreign += 1,
         }

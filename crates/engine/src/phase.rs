@@ -5,6 +5,7 @@ use crate::command::{Command, Order};
 use crate::core::{ATTEMPTS, Core, CoreParts};
 use crate::crew::Crew;
 use crate::dispense::Dispenser;
+use crate::driver::{AnyDriver, Driver, Traffic};
 use crate::events::Events;
 use crate::generate::{Cursor, Generator};
 use crate::ledger::Ledger;
@@ -32,7 +33,7 @@ pub struct Stage<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// The database.
-    pub driver: crate::driver::AnyDriver,
+    pub driver: AnyDriver,
     /// Where events go.
     pub events: Events,
     /// Commands.
@@ -120,13 +121,9 @@ impl Stage<'_> {
             offset_us: (realtime_ns() as i64 - monotonic_ns() as i64) / 1000,
             grain_us: self.plan.driver.timestamp_grain_us(),
         });
-        let operations = match phase.kind {
-            PhaseKind::Load => Some(self.plan.workload.records),
-            PhaseKind::Run => phase.limit.operations,
-        };
         let sheet = Sheet {
             phase: phase.clone(),
-            operations,
+            operations: phase.operations(self.plan.workload.records),
             cap: clients as u64,
             events: self.events.clone(),
         };
@@ -136,7 +133,7 @@ impl Stage<'_> {
             "phase_start",
             json!({"phase": phase.name, "at_ns": start_ns, "first": first}),
         );
-        let usage = Usage::now();
+        let before = Used::now(&self.driver);
         let tools = Tools {
             generator: Arc::new(Generator::new(self.plan).map_err(|e| e.0)?),
             driver: self.driver.clone(),
@@ -159,7 +156,7 @@ impl Stage<'_> {
             drop(present);
             self.conduct(crew, leaving, start_ns).await?
         };
-        self.close(phase, first, closing, writer, usage, start_ns, unix_s)
+        self.close(phase, first, closing, writer, before, start_ns, unix_s)
     }
 
     /// Tick and obey until every client has left.
@@ -250,7 +247,7 @@ impl Stage<'_> {
         first: u64,
         closing: Closing,
         writer: std::thread::JoinHandle<std::io::Result<Tally>>,
-        before: Usage,
+        before: Used,
         start_ns: u64,
         unix_s: f64,
     ) -> Result<Ended, String> {
@@ -260,7 +257,7 @@ impl Stage<'_> {
             stop,
         } = closing;
         let (unsent, unanswered) = core.close(monotonic_ns());
-        let usage = Usage::now();
+        let used = Used::now(&self.driver);
         let reason = match (core.dispenser.stopped(), phase.limit.seconds) {
             (true, _) => "stop",
             (false, Some(_)) if core.dispenser.end_ns() <= monotonic_ns() => "time",
@@ -278,8 +275,9 @@ impl Stage<'_> {
             "censored": {"unsent": unsent, "unanswered": unanswered}, "saturation": core.saturation,
             "pacing": {"quantum_us": quantum_ns(self.plan, phase.arrivals) / 1000,
                        "realtime": self.plan.pacing.realtime, "turns": turns},
-            "cpu_user_ns": usage.user_ns - before.user_ns, "cpu_system_ns": usage.system_ns - before.system_ns,
-            "rss_max_bytes": usage.rss_max_bytes,
+            "cpu_user_ns": used.cpu.user_ns - before.cpu.user_ns,
+            "cpu_system_ns": used.cpu.system_ns - before.cpu.system_ns,
+            "rss_max_bytes": used.cpu.rss_max_bytes, "traffic": used.traffic_since(&before),
         });
         if core.unflushed > 0 {
             let text = format!(
@@ -307,6 +305,25 @@ impl Stage<'_> {
                    "end_ns": end_ns, "summary": summary}),
         );
         Ok(Ended { ledger, next, stop })
+    }
+}
+
+/// What the process has used, and its driver's connections have done, so far.
+struct Used {
+    cpu: Usage,
+    traffic: Option<Traffic>,
+}
+
+impl Used {
+    fn now(driver: &AnyDriver) -> Self {
+        Self {
+            cpu: Usage::now(),
+            traffic: driver.traffic(),
+        }
+    }
+
+    fn traffic_since(&self, before: &Self) -> Option<Traffic> {
+        Some(self.traffic?.since(before.traffic?))
     }
 }
 

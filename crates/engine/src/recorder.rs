@@ -10,6 +10,9 @@ use std::sync::mpsc::{Receiver, Sender};
 
 /// One second in nanoseconds.
 pub const SECOND: u64 = 1_000_000_000;
+/// Parts of a second in which completions are counted.
+pub const TENTHS: usize = 10;
+const TENTH: u64 = SECOND / TENTHS as u64;
 /// Longest latency a histogram holds, ns; longer ones are recorded as this.
 pub const HOUR_NS: u64 = 3600 * SECOND;
 
@@ -115,8 +118,20 @@ pub struct Counts {
     pub done: u64,
     /// Of those, by outcome.
     pub outcomes: [u64; Outcome::ALL.len()],
+    /// Of those, by the tenth of the second in which they were done.
+    pub tenths: [u64; TENTHS],
     /// Most operations in flight.
     pub in_flight: u64,
+}
+
+impl Counts {
+    /// An operation was done, `since_ns` after the second began.
+    #[inline]
+    fn completed(&mut self, outcome: Outcome, since_ns: u64) {
+        self.done += 1;
+        self.outcomes[outcome as usize] += 1;
+        self.tenths[((since_ns / TENTH) as usize).min(TENTHS - 1)] += 1;
+    }
 }
 
 /// What the recorder sends to the cold half.
@@ -162,6 +177,10 @@ pub struct Recorder {
     live: Histogram<u32>,
     /// Counts of the second that is running.
     pub counts: Counts,
+    /// When it ends, ns since the phase's start.
+    second_end: u64,
+    /// What was done after that already: the end of a second is noticed a little late.
+    ahead: Counts,
     out: Sender<Shipment>,
     spare: Receiver<Box<IntervalSet>>,
 }
@@ -187,6 +206,8 @@ impl Recorder {
             late: Vec::with_capacity(256),
             live: Histogram::new_with_bounds(1, HOUR_NS, 2).expect("constant bounds"),
             counts: Counts::default(),
+            second_end: SECOND,
+            ahead: Counts::default(),
             out,
             spare,
         }
@@ -195,14 +216,25 @@ impl Recorder {
     /// Record a finished operation.
     pub fn record(&mut self, sample: &Sample) {
         if !sample.part {
-            self.counts.done += 1;
-            self.counts.outcomes[sample.outcome as usize] += 1;
+            self.completed(sample);
             self.live
                 .saturating_record(sample.done.saturating_sub(sample.due));
         }
         self.clock(sample.kind as usize, sample);
         if self.apart && !sample.part {
             self.clock(TOTAL, sample);
+        }
+    }
+
+    #[inline]
+    fn completed(&mut self, sample: &Sample) {
+        let since = sample.done.saturating_sub(self.start_ns);
+        if let Some(late) = since.checked_sub(self.second_end) {
+            self.ahead.completed(sample.outcome, late);
+        } else {
+            let second = self.second_end - SECOND;
+            self.counts
+                .completed(sample.outcome, since.saturating_sub(second));
         }
     }
 
@@ -284,8 +316,8 @@ impl Recorder {
         }
     }
 
-    /// The second is over: its counts, and p50 and p99 of the responses that came in it (for the live view).
-    pub fn tick(&mut self, in_flight: u64) -> (Counts, u64, u64) {
+    /// Second `ended` is over: its counts, and p50 and p99 of the responses that came in it (for the live view).
+    pub fn tick(&mut self, ended: u64, in_flight: u64) -> (Counts, u64, u64) {
         self.ship_late();
         let live = (
             self.live.value_at_quantile(0.5),
@@ -294,8 +326,9 @@ impl Recorder {
         self.live.reset();
         let next = Counts {
             in_flight,
-            ..Counts::default()
+            ..std::mem::take(&mut self.ahead)
         };
+        self.second_end = (ended + 2) * SECOND;
         (std::mem::replace(&mut self.counts, next), live.0, live.1)
     }
 
@@ -309,5 +342,38 @@ impl Recorder {
         self.ship_late();
         let _ = self.out.send(Shipment::Set(self.previous));
         let _ = self.out.send(Shipment::Set(self.current));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn completions_fall_into_the_tenth_in_which_they_happened_however_late_its_second_is_closed() {
+        let (out, _shipments) = channel();
+        let (_spare, spares) = channel();
+        let start = 7 * SECOND;
+        let mut recorder = Recorder::new(start, SECOND, true, false, out, spares);
+        let done = |ms: u64| Sample {
+            kind: Kind::Read,
+            outcome: Outcome::Ok,
+            success: true,
+            part: false,
+            due: start,
+            started: start,
+            done: start + ms * 1_000_000,
+        };
+        for ms in [0, 99, 150, 999, 1000, 1199] {
+            recorder.record(&done(ms));
+        }
+        let (first, ..) = recorder.tick(0, 0);
+        assert_eq!(first.tenths, [2, 1, 0, 0, 0, 0, 0, 0, 0, 1]);
+        recorder.record(&done(998)); // its second is closed already: it counts at the start of this one
+        recorder.record(&done(1950));
+        let (second, ..) = recorder.tick(1, 0);
+        assert_eq!(second.tenths, [2, 1, 0, 0, 0, 0, 0, 0, 0, 1]);
+        assert_eq!((first.done, second.done), (4, 4));
     }
 }

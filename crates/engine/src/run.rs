@@ -73,7 +73,7 @@ fn prepare(path: &Path, events: &mut Events) -> Result<Plan, Failure> {
         && !Values::new(plan.seed, &plan.workload.fields, plan.workload.values).verifiable()
     {
         plan.workload.verify = Verify::Off;
-        events.warn("unverifiable", "values of this shape carry no header (YCSB's, or shorter than 20 bytes): nothing is judged");
+        events.warn("unverifiable", "values of this shape carry no header (YCSB's random ones, or shorter than 20 bytes): nothing is judged");
     }
     Ok(plan)
 }
@@ -120,7 +120,7 @@ async fn phases(plan: &Plan, events: &Events) -> Result<(), Failure> {
         };
         let start = at_ns.unwrap_or_else(|| monotonic_ns() + 10_000_000);
         let from = match phase.kind {
-            PhaseKind::Load => 0,
+            PhaseKind::Load => phase.first,
             PhaseKind::Run => first.unwrap_or(next),
         };
         let ended = stage

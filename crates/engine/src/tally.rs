@@ -134,9 +134,8 @@ impl Tally {
         sum.counts.due += counts.counts.due;
         sum.counts.started += counts.counts.started;
         sum.counts.done += counts.counts.done;
-        for (a, b) in sum.counts.outcomes.iter_mut().zip(counts.counts.outcomes) {
-            *a += b;
-        }
+        add_each(&mut sum.counts.outcomes, &counts.counts.outcomes);
+        add_each(&mut sum.counts.tenths, &counts.counts.tenths);
         sum.counts.in_flight = sum.counts.in_flight.max(counts.counts.in_flight);
         sum.backlog = counts.backlog;
         sum.cpu_ns += counts.cpu_ns;
@@ -278,7 +277,7 @@ impl Tally {
         let row = json!({
             "second": number, "t_ns": self.start_ns + number * SECOND,
             "due": c.counts.due, "started": c.counts.started, "done": c.counts.done,
-            "ok": c.counts.outcomes[Outcome::Ok as usize], "failed": failures(&c.counts.outcomes),
+            "ok": c.counts.outcomes[Outcome::Ok as usize], "failed": failures(&c.counts.outcomes), "tenths": c.counts.tenths,
             "in_flight": c.counts.in_flight, "backlog": c.backlog, "cpu_ns": c.cpu_ns, "ops": ops,
         });
         serde_json::to_writer(&mut self.series, &row)?;
@@ -312,6 +311,12 @@ impl Tally {
             h.iter_recorded()
                 .map(|v| (v.value_iterated_to(), v.count_since_last_iteration())),
         );
+    }
+}
+
+fn add_each(sums: &mut [u64], more: &[u64]) {
+    for (sum, count) in sums.iter_mut().zip(more) {
+        *sum += count;
     }
 }
 

@@ -68,6 +68,9 @@ fn sound(summary: &Value) {
     }
     assert!(summary["verify"]["checked"].as_u64() > Some(1000));
     assert_eq!(summary["censored"], json!({"unsent": 0, "unanswered": 0}));
+    let traffic = |field: &str| summary["traffic"][field].as_u64().expect("a count");
+    assert!(traffic("requests") >= traffic("answers") && traffic("writes") <= traffic("requests"));
+    assert!(traffic("reads") > 0 && traffic("answers") > 1000);
 }
 
 #[test]

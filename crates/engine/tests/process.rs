@@ -40,6 +40,8 @@ fn load_and_run_to_the_summary() {
     assert_eq!(summary["ops"]["TOTAL"]["response"]["count"], 5000);
     let kinds = |field: &str| summary["ops"][field]["count"].as_u64().unwrap();
     assert_eq!(kinds("READ") + kinds("UPDATE"), 5000);
+    assert_eq!(tenths(out.path()), 5000);
+    assert_eq!(summary["traffic"], Value::Null, "null has no sockets");
     engine.tell(&json!({"cmd": "finish", "id": 3}));
     engine.until("end");
     assert_eq!(engine.exit(), 0);
@@ -55,6 +57,90 @@ fn load_and_run_to_the_summary() {
             "{file}"
         );
     }
+}
+
+/// Completions of the run over all tenths of its seconds, which are those of each second.
+fn tenths(out: &Path) -> u64 {
+    let series = std::fs::read_to_string(out.join("run.series.ndjson")).unwrap();
+    let rows = series.lines().map(|line| {
+        let row: Value = serde_json::from_str(line).unwrap();
+        let counts = row["tenths"].as_array().expect("a list");
+        assert_eq!(counts.len(), 10);
+        let sum: u64 = counts.iter().filter_map(Value::as_u64).sum();
+        assert_eq!(row["done"], sum, "{row}");
+        sum
+    });
+    rows.sum()
+}
+
+/// The summaries of load and run on the embedded store, of a plan whose workload and load are changed.
+fn stored(workload: &Value, first: u64) -> [Value; 2] {
+    let out = tempfile::tempdir().unwrap();
+    let mut phases = json!([
+        phase("load", "load", json!({})),
+        phase("run", "run", json!({"operations": 2000}))
+    ]);
+    phases[0]["first"] = json!(first);
+    let mut plan = plan(out.path(), phases);
+    plan["driver"] = json!({"kind": "embedded", "path": out.path().join("store")});
+    for (name, value) in workload.as_object().unwrap() {
+        plan["workload"][name] = value.clone();
+    }
+    let mut engine = Engine::start(&plan);
+    engine.until("ready");
+    let summaries = ["load", "run"].map(|name| {
+        engine.tell(&json!({"cmd": "phase", "id": 1, "name": name}));
+        engine.until("phase_end")["summary"].clone()
+    });
+    assert_eq!(engine.exit(), 0);
+    summaries
+}
+
+#[test]
+fn a_load_may_begin_where_another_has_ended() {
+    let [load, run] = stored(&json!({"request": {"kind": "uniform"}}), 400);
+    assert_eq!(
+        (&load["ok"], &load["first"], &load["next"]),
+        (&json!(600), &json!(400), &json!(1000))
+    );
+    let missing = run["ops"]["READ"]["failures"]["not_found"]
+        .as_f64()
+        .unwrap();
+    let reads = run["ops"]["READ"]["count"].as_f64().unwrap();
+    // Updates of the embedded store make the records they find missing, so that fewer are missing later.
+    assert!(
+        (0.1..0.45).contains(&(missing / reads)),
+        "{missing} of {reads}"
+    );
+}
+
+#[test]
+fn values_of_ycsbs_dataintegrity_are_judged_when_they_are_read() {
+    let [load, run] = stored(&json!({"values": "ycsb_integrity", "verify": "full"}), 0);
+    assert_eq!(load["ok"], 1000);
+    assert_eq!(run["ok"], 2000);
+    let verify = &run["verify"];
+    assert_eq!(
+        verify["checked"].as_u64(),
+        run["ops"]["READ"]["count"].as_u64().map(|reads| reads * 10)
+    );
+    for fault in ["corrupt", "foreign", "stale", "lost"] {
+        assert_eq!(verify[fault], 0, "{fault}");
+    }
+}
+
+#[test]
+fn fields_of_a_histograms_lengths_are_judged_as_others() {
+    let lengths = json!({"length": {"kind": "histogram", "weights": [[20, 1], [500, 2]]}});
+    let [_, run] = stored(&json!({"fields": lengths}), 0);
+    let verify = &run["verify"];
+    assert!(verify["checked"].as_u64() > Some(5000));
+    assert_eq!(
+        (&verify["corrupt"], &verify["foreign"]),
+        (&json!(0), &json!(0))
+    );
+    let bytes = run["ops"]["READ"]["bytes"].as_f64().unwrap() / verify["checked"].as_f64().unwrap();
+    assert!((bytes - 340.0).abs() < 15.0, "{bytes} bytes a value");
 }
 
 #[test]
@@ -217,6 +303,7 @@ fn merged(count: u32, folder: &Path) -> Value {
             .unwrap()
             .success()
     );
+    assert_eq!(tenths(&out), 4001);
     let events = std::fs::read_to_string(out.join("events.ndjson")).unwrap();
     let merged = events
         .lines()

@@ -27,6 +27,9 @@ Floats = NDArray[np.float64]
 BATCH = 5
 LEAST_INTERVALS = 60
 """Below twelve batches of five the cut is decided by single batches: too short to judge."""
+MOST_INTERVALS = 6000
+"""Ten minutes of tenths of a second."""
+TENTH_S = 0.1
 LEAST_REST = 5
 """Batches that stay in any case: the standard error of fewer is mostly chance."""
 LATE_GAIN = 0.5
@@ -144,10 +147,10 @@ def half_width(series: Floats) -> float | None:
 
 
 def steady(series: Floats, measure: str, interval_s: float = 1.0) -> Steady:
-    """Judge one series of a value per interval.
+    """Judge one series of a value per interval, such as completions per second in each tenth of a second.
 
     Args:
-        series: e.g. operations completed in each whole interval of a phase.
+        series: a rate or level in each whole interval of a phase.
         measure: what it is, in words.
         interval_s: seconds of one interval.
     """
@@ -168,6 +171,20 @@ def steady(series: Floats, measure: str, interval_s: float = 1.0) -> Steady:
         changes_s=changes_s,
     )
     return _measured(found, series, max(known)) if found.reached else found
+
+
+def throughput(tenths: Floats) -> Steady:
+    """Judge the throughput of a closed loop.
+
+    Args:
+        tenths: operations completed in each whole tenth of a second. Of a long run several make one interval:
+            a cut to the tenth would then be as good as one to the second, and cost its square in time.
+    """
+    together = max(1, -(-tenths.size // MOST_INTERVALS))
+    whole = tenths.size // together * together
+    interval_s = together * TENTH_S
+    counts = tenths[:whole].reshape(-1, together).sum(axis=1)
+    return steady(np.asarray(counts / interval_s), "throughput", interval_s)
 
 
 def _measured(found: Steady, series: Floats, cut: int) -> Steady:

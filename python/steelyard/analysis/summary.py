@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from hdrh.histogram import HdrHistogram
@@ -55,6 +55,26 @@ class Saturation:
 
 
 @dataclass(frozen=True)
+class Traffic:
+    """System calls and messages on the client's sockets in a phase: they decide what an operation costs."""
+
+    reads: int
+    writes: int
+    requests: int
+    answers: int
+
+    @property
+    def requests_per_write(self) -> float | None:
+        """Requests that left with one write() on average."""
+        return self.requests / self.writes if self.writes else None
+
+    @property
+    def answers_per_read(self) -> float | None:
+        """Answers that one read() brought on average."""
+        return self.answers / self.reads if self.reads else None
+
+
+@dataclass(frozen=True)
 class Phase:
     """One phase of a trial."""
 
@@ -77,6 +97,8 @@ class Phase:
     pacing: Mapping[str, Any] = field(default_factory=dict)
     engine_cpu_s: float | None = None
     engine_rss_max_bytes: int | None = None
+    traffic: Traffic | None = None
+    """None where operations travel over no sockets of the engine's drivers, or nobody counted."""
     engines: tuple[tuple[Operation, ...], ...] = ()
     """Each engine's own rows, when there were several."""
     complete: bool = True
@@ -141,6 +163,10 @@ def _saturation(facts: Mapping[str, Any], seconds: float) -> Saturation:
     )
 
 
+def _traffic(facts: Mapping[str, int] | None) -> Traffic | None:
+    return Traffic(**{f.name: int(facts[f.name]) for f in fields(Traffic)}) if facts else None
+
+
 def phase_from_summary(facts: Mapping[str, Any], histograms: Histograms, reason: str = "") -> Phase:
     """A completed phase.
 
@@ -172,6 +198,7 @@ def phase_from_summary(facts: Mapping[str, Any], histograms: Histograms, reason:
         pacing=facts.get("pacing") or {},
         engine_cpu_s=None if None in cpu else sum(cpu) / 1e9,  # type: ignore[arg-type]
         engine_rss_max_bytes=facts.get("rss_max_bytes"),
+        traffic=_traffic(facts.get("traffic")),
         engines=tuple(_operations(e, float(e.get("seconds") or 0)) for e in facts.get("engines") or ()),
         reason=reason,
     )

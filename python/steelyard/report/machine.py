@@ -90,7 +90,14 @@ def _trial(trial: TrialReport) -> dict[str, Any]:
 
 
 def _phase(report: PhaseReport) -> dict[str, Any]:
-    return {**asdict(report), "ok_per_s": report.phase.ok_per_s, "closed_loop": report.phase.closed}
+    traffic = report.phase.traffic
+    return {
+        **asdict(report),
+        "ok_per_s": report.phase.ok_per_s,
+        "closed_loop": report.phase.closed,
+        "requests_per_write": traffic and traffic.requests_per_write,
+        "answers_per_read": traffic and traffic.answers_per_read,
+    }
 
 
 def _plain(value: Any) -> Any:

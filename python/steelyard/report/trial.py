@@ -16,12 +16,13 @@ from steelyard.analysis.counters import Window, nodes
 from steelyard.analysis.cut_short import phase_from_series
 from steelyard.analysis.inside import inside
 from steelyard.analysis.offered import completed_while_due
-from steelyard.analysis.steady import Steady, steady
+from steelyard.analysis.steady import TENTH_S, Steady, steady, throughput
 from steelyard.analysis.summary import TOTAL, Phase, phase_from_summary
 from steelyard.analysis.warnings import SIDE_CHECKS, Context, Warned, derive
 from steelyard.analysis.warnings.outcome import not_done, partial
 from steelyard.report.facts import is_local, master_names, node_names, part, quota_cores
 from steelyard.report.source import TrialSource
+from steelyard.results.intervals import TENTHS
 
 MEASURED = "run"
 """The phase a trial is made for; else the last one that runs the mix and is no warm-up."""
@@ -103,11 +104,16 @@ def _column(rows: pl.DataFrame, name: str) -> NDArray[np.float64]:
 
 
 def steadiness(intervals: pl.DataFrame, phase: Phase) -> Steady:
-    """Operations per second in a closed loop, else the median response, as with a rate the former is given.
+    """Throughput of a closed loop, by tenths of a second where they were counted; else the median response of
+    each second, as with a rate the throughput is given.
 
-    The last second is left out unless it is all but whole.
+    An interval that is not whole is left out at the end.
     """
-    rows = _seconds(intervals, phase).filter(pl.col("second") < int(phase.seconds + ALMOST_S))
+    rows = _seconds(intervals, phase)
+    if phase.closed and rows.height and not rows[TENTHS].has_nulls():
+        tenths = _column(rows.explode(TENTHS), TENTHS)
+        return throughput(tenths[: int(phase.seconds / TENTH_S)])
+    rows = rows.filter(pl.col("second") < int(phase.seconds + ALMOST_S))
     column, words = ("done", "throughput") if phase.closed else ("response_p50_ns", "median response time")
     return steady(_column(rows, column), words)
 

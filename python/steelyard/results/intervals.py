@@ -15,6 +15,8 @@ TOTAL = "TOTAL"
 COUNTS = ("due", "started", "done", "ok", "failed", "in_flight", "backlog")
 CLOCKS = ("response", "service", "wait", "all")
 POINTS = ("p50", "p95", "p99", "p999", "max")
+TENTHS = "tenths"
+"""Operations done in each tenth of the second, by their completion."""
 
 SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "phase": pl.String,
@@ -22,6 +24,7 @@ SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "t_ns": pl.Int64,
     "op": pl.String,
     **dict.fromkeys(COUNTS, pl.Int64),
+    TENTHS: pl.List(pl.Int64),
     "count": pl.Int64,
     **{
         f"{clock}_{point}_ns": pl.Float64 if point == "mean" else pl.Int64
@@ -59,10 +62,10 @@ def _phase(file: Path, phase: str) -> Iterator[tuple[Any, ...]]:
         head = (phase, seconds["second"], seconds["t_ns"])
         counts = [_number(seconds.get(name)) for name in COUNTS]
         total = ops.get(TOTAL, {"count": seconds.get("done")})
-        yield (*head, TOTAL, *counts, *_distributions(total))
+        yield (*head, TOTAL, *counts, seconds.get(TENTHS), *_distributions(total))
         for op, values in ops.items():
             if op != TOTAL:
-                yield (*head, op, *(None for _ in COUNTS), *_distributions(values))
+                yield (*head, op, *(None for _ in COUNTS), None, *_distributions(values))
 
 
 def _number(value: Any) -> int | None:

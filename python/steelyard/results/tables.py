@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.results.intervals import read_series
+from steelyard.results.intervals import SCHEMA, TENTHS, read_series
 
 SYSTEM_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "t_ns": pl.Int64,
@@ -24,7 +24,11 @@ SPOOL = "system.spool.ndjson"
 def intervals(folder: Path) -> pl.DataFrame:
     """intervals.parquet of a trial's folder, else the engine's series."""
     frame = _parquet(folder / "intervals.parquet")
-    return read_series(folder / "engine") if frame is None else frame
+    if frame is None:
+        return read_series(folder / "engine")
+    if TENTHS not in frame.columns:  # written before they were counted
+        frame = frame.with_columns(pl.lit(None, SCHEMA[TENTHS]).alias(TENTHS))
+    return frame
 
 
 def system(folder: Path) -> pl.DataFrame:

@@ -8,6 +8,9 @@ pub mod hbase;
 pub mod null;
 #[cfg(test)]
 pub mod scripted;
+mod traffic;
+
+pub use traffic::Traffic;
 
 use crate::generate::values::Values;
 use crate::operation::{Operation, Outcome, Reply};
@@ -51,6 +54,11 @@ pub trait Driver {
     /// What is in effect, for the `ready` event (JSON object: consistency, durability, connections, versions ...). `clocks`
     /// says where an attempt's clocks are read: at the `socket`, or around the driver's `call`.
     fn facts(&self) -> Value;
+
+    /// What its connections have done so far; None without sockets.
+    fn traffic(&self) -> Option<Traffic> {
+        None
+    }
 }
 
 /// Every driver there is: a closed set keeps results comparable.
@@ -122,5 +130,9 @@ impl Driver for AnyDriver {
 
     fn facts(&self) -> Value {
         each!(self, driver => driver.facts())
+    }
+
+    fn traffic(&self) -> Option<Traffic> {
+        each!(self, driver => driver.traffic())
     }
 }

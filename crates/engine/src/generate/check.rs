@@ -3,7 +3,7 @@
 use super::key::{DIGITS_MAX, PREFIX_MAX};
 use super::values::LOADED;
 use super::ycsb;
-use crate::plan::{Fields, KeyPlan, Length, Mix, PlanError, Request, Workload};
+use crate::plan::{Fields, KeyPlan, Length, Mix, PlanError, Request, ValueKind, Workload};
 
 /// Most fields in a record.
 const FIELDS_MAX: u32 = 4096;
@@ -22,9 +22,10 @@ pub fn check(workload: &Workload) -> Result<(), PlanError> {
     )?;
     key(&workload.key)?;
     fields(&workload.fields)?;
+    values(workload.values, &workload.fields.length)?;
     mix(&workload.mix)?;
     request(&workload.request)?;
-    length("scan_length", workload.scan_length)
+    length("scan_length", &workload.scan_length)
 }
 
 fn demand(
@@ -67,7 +68,7 @@ fn fields(fields: &Fields) -> Result<(), PlanError> {
         count,
         "1 ..= 4096",
     )?;
-    length("fields.length", fields.length)?;
+    length("fields.length", &fields.length)?;
     let bits = fields.bits_per_byte;
     demand(
         (1..=6).contains(&bits),
@@ -85,10 +86,34 @@ fn fields(fields: &Fields) -> Result<(), PlanError> {
     )
 }
 
-fn length(field: &str, length: Length) -> Result<(), PlanError> {
+fn length(field: &str, length: &Length) -> Result<(), PlanError> {
+    if let Length::Histogram { weights } = length {
+        let sum = weights
+            .iter()
+            .try_fold(0u64, |sum, (_, weight)| sum.checked_add(*weight));
+        let holds = sum.is_some_and(|sum| sum > 0) && weights.iter().all(|pair| pair.1 > 0);
+        let found = format_args!("weights {weights:?}");
+        demand(
+            holds,
+            field,
+            found,
+            "one or more, above 0, whose sum is below 2^64",
+        )?;
+    }
     let (min, max) = length.bounds();
     let found = format_args!("{min} ..= {max}");
     demand(1 <= min && min <= max, field, found, "1 <= least <= most")
+}
+
+/// A value that does not say how long it was meant to be can be judged only where all are of one length.
+fn values(kind: ValueKind, length: &Length) -> Result<(), PlanError> {
+    let constant = matches!(length, Length::Constant { .. });
+    demand(
+        kind != ValueKind::YcsbIntegrity || constant,
+        "values",
+        format_args!("ycsb_integrity with lengths {length:?}"),
+        "fields.length of kind constant",
+    )
 }
 
 fn mix(mix: &Mix) -> Result<(), PlanError> {
@@ -220,6 +245,22 @@ mod tests {
             (
                 json!({"fields": {"length": {"kind": "constant", "length": 0}}}),
                 "workload.fields.length: ",
+            ),
+            (
+                json!({"fields": {"length": {"kind": "histogram", "weights": []}}}),
+                "workload.fields.length: ",
+            ),
+            (
+                json!({"fields": {"length": {"kind": "histogram", "weights": [[10, 1], [20, 0]]}}}),
+                "workload.fields.length: ",
+            ),
+            (
+                json!({"fields": {"length": {"kind": "histogram", "weights": [[0, 1]]}}}),
+                "workload.fields.length: ",
+            ),
+            (
+                json!({"values": "ycsb_integrity", "fields": {"length": {"kind": "uniform", "min": 1, "max": 9}}}),
+                "workload.values: ",
             ),
             (json!({"fields": {"count": 0}}), "workload.fields.count: "),
             (

@@ -98,7 +98,7 @@ impl Run {
                 expected_new_keys(plan),
             ),
             rank_source: Source::new(seed, Stream::Rank),
-            scan: Lengths::new(workload.scan_length),
+            scan: Lengths::new(&workload.scan_length),
             scan_source: Source::new(seed, Stream::ScanLength),
             read_fields: Fields::new(seed, Stream::ReadField, workload.read_all_fields, count),
             written_fields: Fields::new(

@@ -9,15 +9,25 @@ pub const PREFIX_MAX: usize = 16;
 /// Widest zero padding in digits.
 pub const DIGITS_MAX: usize = KEY_MAX - PREFIX_MAX;
 
+const FNV_PRIME: u64 = 1_099_511_628_211;
+
 /// FNV-1a, 64 bits, over the eight bytes of `x`, least significant first.
 #[inline]
 pub const fn fnv1a64(x: u64) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let mut rest = x;
+    let low = fnv1a_bytes(0xcbf2_9ce4_8422_2325, x as u32);
+    if x >> 32 == 0 {
+        // Four bytes of zero: each only multiplies.
+        return low.wrapping_mul(FNV_PRIME.wrapping_pow(4));
+    }
+    fnv1a_bytes(low, (x >> 32) as u32)
+}
+
+#[inline]
+const fn fnv1a_bytes(mut hash: u64, x: u32) -> u64 {
+    let bytes = x.to_le_bytes();
     let mut byte = 0;
-    while byte < 8 {
-        hash = (hash ^ (rest & 0xff)).wrapping_mul(1_099_511_628_211);
-        rest >>= 8;
+    while byte < bytes.len() {
+        hash = (hash ^ bytes[byte] as u64).wrapping_mul(FNV_PRIME);
         byte += 1;
     }
     hash
@@ -57,43 +67,85 @@ impl Keys {
     #[inline]
     pub fn write(&self, rank: u64, key: &mut Key) {
         let number = if self.hashed { ycsb_hash(rank) } else { rank };
-        *key = self.start;
-        let mut digits = [b'0'; DIGITS_MAX];
-        let count = write_digits(number, &mut digits).max(self.zero_padding);
+        let digits = Digits::of(number);
         let start = usize::from(self.start.len);
-        key.bytes[start..start + count].copy_from_slice(&digits[DIGITS_MAX - count..]);
+        let count = digits.count().max(self.zero_padding);
+        *key = self.start;
+        // Three words whatever the length: what lies behind the key's end counts for nothing.
+        let room = key.bytes[start..start + DIGITS_MAX].chunks_exact_mut(8);
+        for (place, word) in room.zip(digits.last(count)) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
         key.len = (start + count) as u8;
     }
 }
 
-/// Write `number` in decimal at the end of `digits`, two digits at a time; how many there are.
-#[inline]
-fn write_digits(mut number: u64, digits: &mut [u8; DIGITS_MAX]) -> usize {
-    let mut at = DIGITS_MAX;
-    while number >= 10 {
-        let pair = (number % 100) as usize * 2;
-        number /= 100;
-        at -= 2;
-        digits[at..at + 2].copy_from_slice(&PAIRS[pair..pair + 2]);
+/// Eight digits of a decimal number.
+const EIGHT: u64 = 100_000_000;
+/// Eight zeros.
+const ZEROS: u64 = 0x3030_3030_3030_3030;
+
+/// A number in [`DIGITS_MAX`] decimal digits, zeros before them: three words, the first character lowest in the first. They are
+/// shifted in registers, since bytes that were just stored are slow to load from another place.
+struct Digits([u64; 3]);
+
+impl Digits {
+    #[inline]
+    const fn of(number: u64) -> Self {
+        let high = number / EIGHT;
+        Self([
+            eight_digits(high / EIGHT),
+            eight_digits(high % EIGHT),
+            eight_digits(number % EIGHT),
+        ])
     }
-    if number > 0 || at == DIGITS_MAX {
-        at -= 1;
-        digits[at] = b'0' + number as u8;
+
+    /// Digits without the zeros before them, at least one.
+    #[inline]
+    const fn count(&self) -> usize {
+        let [a, b, c] = self.0;
+        let (word, before) = if a != ZEROS {
+            (a, 0)
+        } else if b != ZEROS {
+            (b, 8)
+        } else {
+            (c | 1 << 63, 16) // the last digit counts also when it is a zero
+        };
+        let zeros = ((word ^ ZEROS).trailing_zeros() / 8) as usize;
+        DIGITS_MAX - before - zeros
     }
-    DIGITS_MAX - at
+
+    /// The last `count` digits, 1 ..= [`DIGITS_MAX`], then bytes of no meaning.
+    #[inline]
+    const fn last(&self, count: usize) -> [u64; 3] {
+        let skip = DIGITS_MAX - count;
+        let [a, b, c] = self.0;
+        let (a, b, c) = match skip / 8 {
+            0 => (a, b, c),
+            1 => (b, c, 0),
+            _ => (c, 0, 0),
+        };
+        let low = (skip % 8 * 8) as u32;
+        let high = 63 - low; // and one more, since a shift by 64 is none
+        [
+            a >> low | b << 1 << high,
+            b >> low | c << 1 << high,
+            c >> low,
+        ]
+    }
 }
 
-/// "00", "01" ... "99".
-static PAIRS: [u8; 200] = {
-    let mut pairs = [0; 200];
-    let mut i = 0;
-    while i < 100 {
-        pairs[2 * i] = b'0' + (i / 10) as u8;
-        pairs[2 * i + 1] = b'0' + (i % 10) as u8;
-        i += 1;
-    }
-    pairs
-};
+/// The digits of a number below 10^8, most significant first: halved three times, all parts of a step at once.
+#[inline]
+const fn eight_digits(number: u64) -> u64 {
+    let fours = number / 10_000 | (number % 10_000) << 32;
+    // x * 10486 / 2^20 is x / 100 for x below 10^4, y * 103 / 2^10 is y / 10 for y below 100.
+    let hundreds = (fours * 10_486) >> 20 & 0x0000_007f_0000_007f;
+    let twos = hundreds | (fours - hundreds * 100) << 16;
+    let tens = (twos * 103) >> 10 & 0x000f_000f_000f_000f;
+    let ones = tens | (twos - tens * 10) << 8;
+    ones | ZEROS
+}
 
 #[cfg(test)]
 mod tests {
@@ -138,6 +190,33 @@ mod tests {
         assert_eq!(key(KeyOrder::Ordered, "", 3, 1234), "1234");
         let widest = key(KeyOrder::Ordered, "0123456789abcdef", 24, u64::MAX);
         assert_eq!(widest, "0123456789abcdef000018446744073709551615");
+    }
+
+    #[test]
+    fn hashes_of_small_and_large_numbers_are_those_of_all_eight_bytes() {
+        let literal = |x: u64| {
+            let bytes = x.to_le_bytes();
+            bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+                (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME)
+            })
+        };
+        for power in 0..64 {
+            for x in [(1 << power) - 1, 1 << power, (1 << power) + 1] {
+                assert_eq!(fnv1a64(x), literal(x), "{x}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_eight_digits_are_written() {
+        for number in (0..EIGHT)
+            .step_by(97)
+            .chain(EIGHT - 10_100..EIGHT)
+            .chain(0..10_100)
+        {
+            let expected = format!("{number:08}");
+            assert_eq!(eight_digits(number).to_le_bytes(), expected.as_bytes());
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod field;
 mod fixture;
 mod hash;
 mod header;
+mod integrity;
 pub mod key;
 pub mod length;
 pub mod mix;
@@ -113,7 +114,6 @@ impl Generator {
         op.fields = draft.fields;
         op.scan_length = draft.scan_length;
         self.keys.write(draft.rank, &mut op.key);
-        op.values.clear();
         op.ends.clear();
         if matches!(
             draft.kind,
@@ -131,15 +131,28 @@ impl Generator {
     }
 
     fn write(&self, draft: &Draft, op: &mut Operation) {
-        let row = self.values.row(op.key.as_bytes());
+        let Operation {
+            key, values, ends, ..
+        } = op;
+        let row = self.values.row(key.as_bytes());
         let number = draft.write_number();
         let fields = match draft.fields {
             FieldSet::All => 0..self.fields,
             FieldSet::One(field) => field..field + 1,
         };
-        for field in fields {
-            row.write(field, number, &mut op.values);
-            op.ends.push(op.values.len() as u32);
+        let Some(length) = self.values.constant_length() else {
+            values.clear();
+            for field in fields {
+                row.write(field, number, values);
+                ends.push(values.len() as u32);
+            }
+            return;
+        };
+        // The buffer is not cleared before: it would only be filled with zeros again.
+        values.resize(length * fields.len(), 0);
+        for (field, value) in fields.zip(values.chunks_exact_mut(length)) {
+            row.fill(field, number, value);
+            ends.push((ends.len() + 1) as u32 * length as u32);
         }
     }
 }

@@ -2,11 +2,13 @@
 //!
 //! A checked value is a [`Header`] and content derived from seed, key, field and write number, its length included; it is
 //! printable ASCII, hence valid text in every database. Shorter values than a header cannot be judged: where the least
-//! field length is below 20 bytes no value carries a header and [`Values::verifiable`] is false, as for YCSB's values.
+//! field length is below 20 bytes no value carries a header and [`Values::verifiable`] is false, as for YCSB's random
+//! values. Those of its `dataintegrity` can be judged, but do not say which write they came from.
 
 use super::content::{Content, mask, write_ycsb};
 use super::hash::hash;
 use super::header::{HEADER_LEN, Header, IDENTITY_BITS};
+use super::integrity::Integrity;
 use super::length::Lengths;
 use super::random::{Draw, GOLDEN, SALT, STEP, Source, Stream, fold, mix64};
 use crate::plan::{Fields, ValueKind};
@@ -19,6 +21,8 @@ pub enum Check {
         /// The write's operation number; `LOADED | n` for the load phase.
         number: u64,
     },
+    /// As it must be for this key and field; nobody can say by which write.
+    Unnumbered,
     /// Does not fit its own header.
     Corrupt,
     /// A sound value of another key, field or seed.
@@ -35,30 +39,44 @@ pub struct Values {
     seed: u64,
     lengths: Lengths,
     mask: u64,
-    kind: ValueKind,
+    /// Random bytes are YCSB's.
+    ycsb: bool,
     /// Values carry headers.
     headed: bool,
+    /// Values are YCSB's for `dataintegrity`.
+    integrity: Option<Integrity>,
 }
 
 impl Values {
     /// Values of a checked plan.
     pub fn new(seed: u64, fields: &Fields, kind: ValueKind) -> Self {
-        let lengths = Lengths::new(fields.length);
+        let lengths = Lengths::new(&fields.length);
+        let integrity = (kind == ValueKind::YcsbIntegrity)
+            .then(|| Integrity::new(&fields.prefix, lengths.min()));
+        let headed = kind == ValueKind::Checked && lengths.min() as usize >= HEADER_LEN;
         Self {
             seed: Source::new(seed, Stream::Value).draw(0).next_u64(),
             lengths,
             mask: mask(fields.bits_per_byte),
-            kind,
-            headed: kind == ValueKind::Checked && lengths.min() as usize >= HEADER_LEN,
+            ycsb: kind == ValueKind::Ycsb,
+            headed,
+            integrity,
         }
     }
 
-    /// Whether values can be judged: they are checked ones, and none is shorter than 20 bytes.
+    /// Whether values can be judged: they are checked ones, none shorter than 20 bytes, or those of `dataintegrity`.
     pub const fn verifiable(&self) -> bool {
-        self.headed
+        self.headed || self.integrity.is_some()
     }
 
-    /// Judge a value of `key`'s field `field`. `Good` with number 0 where values are not [`Values::verifiable`].
+    /// Length in bytes of every value, if it is the same and [`Row::fill`] can write it.
+    #[inline]
+    pub fn constant_length(&self) -> Option<usize> {
+        let length = self.lengths.constant().map(|length| length as usize);
+        length.filter(|_| self.integrity.is_none())
+    }
+
+    /// Judge a value of `key`'s field `field`. `Unnumbered` where values are not [`Values::verifiable`].
     pub fn check(&self, key: &[u8], field: u16, value: &[u8]) -> Check {
         self.row(key).check(field, value)
     }
@@ -70,9 +88,10 @@ impl Values {
 
     /// The row of `key`: hashes the key once for all of its fields.
     #[inline]
-    pub fn row(&self, key: &[u8]) -> Row<'_> {
+    pub fn row<'a>(&'a self, key: &'a [u8]) -> Row<'a> {
         Row {
             values: self,
+            key,
             hash: hash(self.seed, key),
         }
     }
@@ -89,6 +108,7 @@ impl Values {
 #[derive(Debug, Clone, Copy)]
 pub struct Row<'a> {
     values: &'a Values,
+    key: &'a [u8],
     hash: u64,
 }
 
@@ -96,15 +116,30 @@ impl Row<'_> {
     /// As [`Values::write`].
     #[inline]
     pub fn write(&self, field: u16, number: u64, out: &mut Vec<u8>) {
+        if let Some(integrity) = &self.values.integrity {
+            return integrity.write(self.key, field, out);
+        }
         let cell = self.cell(field);
         let base = content_base(cell, number);
         let length = self.values.length(base);
         let start = out.len();
         out.resize(start + length, 0);
-        let value = &mut out[start..];
-        if self.values.kind == ValueKind::Ycsb {
+        self.put(cell, number, base, &mut out[start..]);
+    }
+
+    /// As [`Values::write`], over `value`, which has the [`Values::constant_length`].
+    #[inline]
+    pub fn fill(&self, field: u16, number: u64, value: &mut [u8]) {
+        let cell = self.cell(field);
+        self.put(cell, number, content_base(cell, number), value);
+    }
+
+    #[inline]
+    fn put(&self, cell: u64, number: u64, base: u64, value: &mut [u8]) {
+        if self.values.ycsb {
             return write_ycsb(&mut Draw::from_bits(base), value);
         }
+        let length = value.len();
         let mut content = value;
         if self.values.headed {
             let (header, rest) = content.split_at_mut(HEADER_LEN);
@@ -123,8 +158,11 @@ impl Row<'_> {
     /// As [`Values::check`].
     #[inline]
     pub fn check(&self, field: u16, value: &[u8]) -> Check {
+        if let Some(integrity) = &self.values.integrity {
+            return integrity.check(self.key, field, value);
+        }
         if !self.values.headed {
-            return Check::Good { number: 0 };
+            return Check::Unnumbered;
         }
         let Some(Header {
             number,

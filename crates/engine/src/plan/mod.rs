@@ -129,13 +129,16 @@ pub struct Phase {
     pub arrivals: Arrivals,
     /// When it ends.
     pub limit: Limit,
+    /// The first record of a load: what is below has been stored before. (A run's first number comes with its command.)
+    #[serde(default)]
+    pub first: u64,
 }
 
 /// What a phase does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PhaseKind {
-    /// Insert records 0 .. records.
+    /// Insert records first .. records.
     Load,
     /// Operations of the mix.
     Run,
@@ -193,7 +196,7 @@ impl Plan {
         }
         for (i, phase) in self.phases.iter().enumerate() {
             phase
-                .check()
+                .check(self.workload.records)
                 .map_err(|e| PlanError(format!("phases[{i}]: {}", e.0)))?;
         }
         crate::generate::check(&self.workload)?;
@@ -202,7 +205,15 @@ impl Plan {
 }
 
 impl Phase {
-    fn check(&self) -> Result<(), PlanError> {
+    /// Operations it has over all engines, if that is limited; `records` of the workload end a load.
+    pub fn operations(&self, records: u64) -> Option<u64> {
+        match self.kind {
+            PhaseKind::Load => Some(records.saturating_sub(self.first)),
+            PhaseKind::Run => self.limit.operations,
+        }
+    }
+
+    fn check(&self, records: u64) -> Result<(), PlanError> {
         let refuse = |text: &str| Err(PlanError(text.into()));
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if self.name.is_empty() || !self.name.chars().all(plain) {
@@ -210,6 +221,17 @@ impl Phase {
         }
         if self.in_flight == 0 {
             return refuse("in_flight must be above 0");
+        }
+        if self.kind == PhaseKind::Load && self.first >= records {
+            return Err(PlanError(format!(
+                "first is {} of {records} records: nothing is left to load",
+                self.first
+            )));
+        }
+        if self.kind == PhaseKind::Run && self.first > 0 {
+            return refuse(
+                "first is where a load begins; a run's first number comes with its command",
+            );
         }
         if let Arrivals::Constant { rate } | Arrivals::Poisson { rate } = self.arrivals
             && !(rate.is_finite() && rate > 0.0)

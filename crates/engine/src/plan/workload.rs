@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
-    /// Records the load phase inserts: ranks 0 .. records.
+    /// Records there are when a load has ended: ranks 0 .. records.
     pub records: u64,
     /// Table name.
     #[serde(default = "default_table")]
@@ -32,7 +32,7 @@ pub struct Workload {
     /// Updates write every field, or one.
     #[serde(default)]
     pub write_all_fields: bool,
-    /// Checked values, or plain ones as YCSB's.
+    /// Checked values, or YCSB's.
     #[serde(default)]
     pub values: ValueKind,
     /// Which returned values are judged.
@@ -133,7 +133,7 @@ impl Default for Fields {
 }
 
 /// A length in bytes or rows.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Length {
     /// Always the same.
@@ -155,14 +155,24 @@ pub enum Length {
         /// Most.
         max: u32,
     },
+    /// By weights: YCSB's `fieldlengthdistribution=histogram`.
+    Histogram {
+        /// (length, weight >= 1) of each length there is.
+        weights: Vec<(u32, u64)>,
+    },
 }
 
 impl Length {
     /// Least and most.
-    pub fn bounds(self) -> (u32, u32) {
+    pub fn bounds(&self) -> (u32, u32) {
         match self {
-            Self::Constant { length } => (length, length),
-            Self::Uniform { min, max } | Self::Zipfian { min, max } => (min, max),
+            Self::Constant { length } => (*length, *length),
+            Self::Uniform { min, max } | Self::Zipfian { min, max } => (*min, *max),
+            Self::Histogram { weights } => {
+                let lengths = weights.iter().map(|(length, _)| *length);
+                let least = lengths.clone().min().unwrap_or(0);
+                (least, lengths.max().unwrap_or(0))
+            }
         }
     }
 }
@@ -292,6 +302,8 @@ pub enum ValueKind {
     Checked,
     /// Random printable bytes as YCSB's; nothing can be verified.
     Ycsb,
+    /// As YCSB's `dataintegrity`: derived from key and field alone, so that either tool verifies what the other wrote.
+    YcsbIntegrity,
 }
 
 /// Which returned values are judged.

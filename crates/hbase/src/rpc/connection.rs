@@ -74,13 +74,15 @@ impl State {
         true
     }
 
-    /// The requests taken are about to be written.
-    pub(super) fn stamp(&mut self, now: u64) {
+    /// The requests taken are about to be written; how many they are.
+    pub(super) fn stamp(&mut self, now: u64) -> usize {
+        let count = self.queued.len();
         for id in self.queued.drain(..) {
             if let Some(Call::Out { sent_ns, .. }) = self.calls.get_mut(id as usize) {
                 *sent_ns = now;
             }
         }
+        count
     }
 
     /// When call `id` was sent; None if there is no such call.

@@ -133,7 +133,7 @@ impl Link<'_> {
             if !state.take_outgoing(&mut self.writing, context) {
                 return Poll::Pending;
             }
-            state.stamp(monotonic_ns());
+            self.counters.sent(state.stamp(monotonic_ns()));
         }
         let rest = &self.writing[self.written..];
         match Pin::new(&mut self.stream).poll_write(context, rest) {

@@ -14,6 +14,8 @@ use std::time::Duration;
 /// What the connections of a client have done so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traffic {
+    /// Requests handed to a `write()`.
+    pub requests: u64,
     /// Answers received.
     pub answers: u64,
     /// `read()` calls that brought bytes.
@@ -28,6 +30,7 @@ pub struct Traffic {
 
 #[derive(Debug, Default)]
 pub(super) struct Counters {
+    requests: AtomicU64,
     answers: AtomicU64,
     reads: AtomicU64,
     bytes_in: AtomicU64,
@@ -44,6 +47,10 @@ impl Counters {
     pub(super) fn read(&self, bytes: usize) {
         self.reads.fetch_add(1, Ordering::Relaxed);
         self.bytes_in.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn sent(&self, requests: usize) {
+        self.requests.fetch_add(requests as u64, Ordering::Relaxed);
     }
 
     pub(super) fn answered(&self, answers: u64) {
@@ -119,6 +126,7 @@ impl Pool {
     pub(crate) fn traffic(&self) -> Traffic {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Traffic {
+            requests: read(&self.counters.requests),
             answers: read(&self.counters.answers),
             reads: read(&self.counters.reads),
             bytes_in: read(&self.counters.bytes_in),

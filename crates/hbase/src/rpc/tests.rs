@@ -97,8 +97,8 @@ fn requests_that_wait_together_leave_together_and_answers_find_their_calls() {
         }
         let traffic = pool.traffic();
         assert_eq!(
-            (traffic.answers, traffic.writes),
-            (100, 2),
+            (traffic.requests, traffic.answers, traffic.writes),
+            (100, 100, 2),
             "the header, then all requests"
         );
     });

@@ -9,14 +9,21 @@ WARM_UP_SHARE = 0.05
 """A warm-up of less than a twentieth of the run moves a mean by less than the noise between runs."""
 
 
+def _tenth(seconds: float) -> str:
+    """Seconds, to the tenth where they are not whole."""
+    return f"{round(seconds, 1):g}"
+
+
 def too_short(context: Context) -> Warned | None:
-    """Too few seconds to judge steady state."""
-    if context.steady is None or not context.steady.too_short:
+    """Too few intervals to judge steady state."""
+    steady = context.steady
+    if steady is None or not steady.too_short:
         return None
     return Warned(
         "too_short",
-        f"The run is too short to judge: {context.steady.intervals} whole seconds, and {LEAST_INTERVALS} "
-        "are needed to tell warm-up from steady state. Give it more operations or a longer duration.",
+        f"The run is too short to judge: {_tenth(steady.seconds)} s, and "
+        f"{_tenth(LEAST_INTERVALS * steady.interval_s)} s are needed to tell warm-up from steady state by "
+        f"{steady.measure}. Give it more operations or a longer duration.",
     )
 
 
@@ -27,8 +34,8 @@ def no_steady_state(context: Context) -> Warned | None:
     return Warned(
         "no_steady_state",
         f"No steady state: {context.steady.measure} still changed in the last half of "
-        f"{context.steady.seconds:.0f} seconds (MSER-5 and change points). Means over the run depend on its "
-        "length. Run longer, or add a warm-up.",
+        f"{_tenth(context.steady.seconds)} seconds (MSER-5 and change points). Means over the run depend on "
+        "its length. Run longer, or add a warm-up.",
     )
 
 
@@ -39,9 +46,9 @@ def warm_up(context: Context) -> Warned | None:
         return None
     return Warned(
         "warm_up",
-        f"The first {steady.warm_up_s:.0f} of {steady.seconds:.0f} seconds look like warm-up (later cut of "
-        f"MSER-5 and change points on {steady.measure}); the tables include them. Set warmup_s = "
-        f"{steady.warm_up_s:.0f} to measure without.",
+        f"The first {_tenth(steady.warm_up_s)} of {_tenth(steady.seconds)} seconds look like warm-up (later "
+        f"cut of MSER-5 and change points on {steady.measure}); the tables include them. Set warmup_s = "
+        f"{_tenth(steady.warm_up_s)} to measure without.",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from steelyard.analysis.cost import Cost
+from steelyard.analysis.summary import Traffic
 from steelyard.report.model import PhaseReport
 from steelyard.report.tables.base import Table
 from steelyard.report.words import clean, digits, milliseconds, share, size
@@ -33,7 +34,16 @@ def resources(report: PhaseReport) -> Table:
         "highest resident. 'watching and lab' is Steelyard's own Python process with what samples the "
         "servers: part of the client's cost."
     )
-    return Table("CPU per operation and resources", columns, rows, note=note)
+    return Table("CPU per operation and resources", columns, rows, note=note + _traffic(report.phase.traffic))
+
+
+def _traffic(traffic: Traffic | None) -> str:
+    if traffic is None:
+        return ""
+    return (
+        f" The engine sent {digits(traffic.requests_per_write)} operations with each write() and received "
+        f"{digits(traffic.answers_per_read)} with each read(): what an operation costs it depends on both."
+    )
 
 
 def _cost(cost: Cost, network: bool, throttled: bool) -> list[str]:

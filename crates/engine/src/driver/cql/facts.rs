@@ -2,8 +2,8 @@
 
 use super::options::{Names, level_name};
 use super::schema::{self, Keyspace};
-use super::wire::connection::Patience;
 use super::wire::node::RECONNECT;
+use super::wire::patience::Patience;
 use crate::driver::OpenError;
 use crate::plan::CqlPlan;
 use futures::future::join_all;

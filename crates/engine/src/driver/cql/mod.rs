@@ -16,7 +16,8 @@ mod statements;
 mod wait;
 mod wire;
 
-use super::{Driver, OpenError};
+use super::traffic::Counters;
+use super::{Driver, OpenError, Traffic};
 use crate::generate::values::Values;
 use crate::operation::{FieldSet, Kind, Operation, Outcome, Reply, Stamps};
 use crate::plan::{CqlPlan, Plan};
@@ -30,15 +31,17 @@ use statements::{Prepared, Statements};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use wire::connection::{Answer, Connection, Traffic};
+use wire::connection::Connection;
 use wire::establish::Access;
 use wire::frame::{self, ServerError, opcode};
+use wire::streams::Answer;
 
 /// A way to a cluster, its statements prepared.
 pub struct Cql {
     routes: Routes,
     statements: Statements,
     failed: Failed,
+    counters: Arc<Counters>,
     facts: Value,
 }
 
@@ -79,9 +82,11 @@ impl Cql {
             connections: options.connections as usize,
             access,
         };
+        let counters = Arc::new(Counters::default());
         Ok(Self {
             facts: facts::gather(&session, options, &names, &cluster, &chosen).await?,
-            routes: Routes::open(&session, choice, &Arc::new(Traffic::default())).await?,
+            routes: Routes::open(&session, choice, &counters).await?,
+            counters,
             failed: Failed::default(),
             statements,
         })
@@ -211,5 +216,9 @@ impl Driver for Cql {
 
     fn facts(&self) -> Value {
         self.facts.clone()
+    }
+
+    fn traffic(&self) -> Option<Traffic> {
+        Some(self.counters.traffic())
     }
 }

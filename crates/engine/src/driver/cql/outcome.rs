@@ -1,8 +1,8 @@
 //! How a failed attempt reads as an outcome. The texts are short and without varying parts where that is possible, so that
 //! equal failures count as equal.
 
-use super::wire::connection::Broken;
 use super::wire::frame::{Malformed, ServerError};
+use super::wire::streams::Broken;
 use crate::operation::Outcome;
 
 /// An attempt that failed.

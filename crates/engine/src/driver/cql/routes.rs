@@ -1,10 +1,11 @@
 //! Which nodes may coordinate a request: the key's replicas first. The crate knows the cluster; what it knows is laid out
 //! here for the hot path and made anew when the cluster changes.
 
-use super::wire::connection::{Connection, Traffic};
+use super::wire::connection::Connection;
 use super::wire::establish::{Access, Refused};
 use super::wire::node::Node;
 use crate::driver::OpenError;
+use crate::driver::traffic::Counters;
 use scylla::client::session::Session;
 use scylla::cluster::ClusterState;
 use scylla::routing::partitioner::{Murmur3Partitioner, Partitioner};
@@ -77,9 +78,9 @@ impl Routes {
     pub(super) async fn open(
         session: &Arc<Session>,
         choice: Choice,
-        traffic: &Arc<Traffic>,
+        counters: &Arc<Counters>,
     ) -> Result<Self, OpenError> {
-        let (first, refused) = chart(session.get_cluster_state(), None, &choice, traffic).await;
+        let (first, refused) = chart(session.get_cluster_state(), None, &choice, counters).await;
         if !first.nodes.iter().any(|node| node.reachable()) {
             let why = refused.map_or_else(|| "no node may coordinate".into(), |e| e.to_string());
             return Err(OpenError::Reach(why));
@@ -89,7 +90,7 @@ impl Routes {
             Arc::clone(&map),
             Arc::clone(session),
             choice,
-            traffic.clone(),
+            counters.clone(),
         );
         Ok(Self {
             map,
@@ -139,7 +140,7 @@ async fn chart(
     seen: Arc<ClusterState>,
     old: Option<&Map>,
     choice: &Choice,
-    traffic: &Arc<Traffic>,
+    counters: &Arc<Counters>,
 ) -> (Map, Option<Refused>) {
     let known: HashMap<SocketAddr, &Arc<Node>> = old
         .iter()
@@ -154,7 +155,7 @@ async fn chart(
                 return (node, None);
             }
             let (dc, n) = (node.datacenter.clone(), choice.connections);
-            let (node, refused) = Node::open(address, dc, n, &choice.access, traffic).await;
+            let (node, refused) = Node::open(address, dc, n, &choice.access, counters).await;
             (Arc::new(node), refused)
         }
     });
@@ -207,14 +208,14 @@ async fn keep(
     map: Arc<Mutex<Arc<Map>>>,
     session: Arc<Session>,
     choice: Choice,
-    traffic: Arc<Traffic>,
+    counters: Arc<Counters>,
 ) {
     loop {
         tokio::time::sleep(LOOK).await;
         let seen = session.get_cluster_state();
         let old = Arc::clone(&map.lock().unwrap_or_else(PoisonError::into_inner));
         if !Arc::ptr_eq(&old.seen, &seen) {
-            let (new, _) = chart(seen, Some(&old), &choice, &traffic).await;
+            let (new, _) = chart(seen, Some(&old), &choice, &counters).await;
             *map.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
         }
     }

@@ -11,7 +11,7 @@ mod outcome;
 mod rows;
 mod table;
 
-use super::{Driver, OpenError};
+use super::{Driver, OpenError, Traffic};
 use crate::generate::values::Values;
 use crate::operation::{FieldSet, Kind, Operation, Outcome, Reply, Stamps};
 use crate::plan::{HbasePlan, Plan};
@@ -223,5 +223,15 @@ impl Driver for Hbase {
 
     fn facts(&self) -> Value {
         self.facts.clone()
+    }
+
+    fn traffic(&self) -> Option<Traffic> {
+        let so_far = self.client.traffic();
+        Some(Traffic {
+            reads: so_far.reads,
+            writes: so_far.writes,
+            requests: so_far.requests,
+            answers: so_far.answers,
+        })
     }
 }

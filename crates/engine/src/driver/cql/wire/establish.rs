@@ -1,7 +1,9 @@
 //! Making a connection: TCP, TLS if asked for, and CQL's handshake (`native_protocol_v4.spec`, sections 4.1.1 to 4.1.3).
 
-use super::connection::{Connection, Patience, Traffic};
+use super::connection::Connection;
 use super::frame::{self, HEADER, Header, Malformed, ServerError, opcode};
+use super::patience::Patience;
+use crate::driver::traffic::Counters;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use std::io;
@@ -55,9 +57,9 @@ impl Access {
     pub(crate) async fn connect(
         &self,
         address: SocketAddr,
-        traffic: &Arc<Traffic>,
+        counters: &Arc<Counters>,
     ) -> Result<Connection, Refused> {
-        tokio::time::timeout(CONNECT_TIMEOUT, self.establish(address, traffic))
+        tokio::time::timeout(CONNECT_TIMEOUT, self.establish(address, counters))
             .await
             .map_err(|_| Refused::Silent)?
     }
@@ -65,7 +67,7 @@ impl Access {
     async fn establish(
         &self,
         address: SocketAddr,
-        traffic: &Arc<Traffic>,
+        counters: &Arc<Counters>,
     ) -> Result<Connection, Refused> {
         let mut stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
@@ -75,7 +77,7 @@ impl Access {
             return Ok(Connection::start(
                 reader,
                 writer,
-                Arc::clone(traffic),
+                Arc::clone(counters),
                 Patience::USUAL,
             ));
         };
@@ -88,7 +90,7 @@ impl Access {
         Ok(Connection::start(
             reader,
             writer,
-            Arc::clone(traffic),
+            Arc::clone(counters),
             Patience::USUAL,
         ))
     }

@@ -7,3 +7,6 @@ pub(crate) mod connection;
 pub(crate) mod establish;
 pub(crate) mod frame;
 pub(crate) mod node;
+pub(crate) mod patience;
+mod socket;
+pub(crate) mod streams;

@@ -1,7 +1,8 @@
 //! A node with its connections, made again when they break.
 
-use super::connection::{Connection, Traffic};
+use super::connection::Connection;
 use super::establish::{Access, Refused};
+use crate::driver::traffic::Counters;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,10 +40,10 @@ impl Node {
         datacenter: Option<String>,
         connections: usize,
         access: &Access,
-        traffic: &Arc<Traffic>,
+        counters: &Arc<Counters>,
     ) -> (Self, Option<Refused>) {
         let made =
-            futures::future::join_all((0..connections).map(|_| access.connect(address, traffic)))
+            futures::future::join_all((0..connections).map(|_| access.connect(address, counters)))
                 .await;
         let (mut lanes, mut refused) = (Vec::new(), None);
         for attempt in made {
@@ -56,8 +57,8 @@ impl Node {
         }
         let lanes: Arc<[Lane]> = lanes.into();
         let keepers = (0..connections).map(|lane| {
-            let (lanes, access, traffic) = (Arc::clone(&lanes), access.clone(), traffic.clone());
-            tokio::spawn(async move { keep(&lanes[lane], address, &access, &traffic).await })
+            let (lanes, access, counters) = (Arc::clone(&lanes), access.clone(), counters.clone());
+            tokio::spawn(async move { keep(&lanes[lane], address, &access, &counters).await })
                 .abort_handle()
         });
         let node = Self {
@@ -94,7 +95,7 @@ impl Node {
 }
 
 /// Wait until the lane's connection breaks, make it again, and so on.
-async fn keep(lane: &Lane, address: SocketAddr, access: &Access, traffic: &Arc<Traffic>) {
+async fn keep(lane: &Lane, address: SocketAddr, access: &Access, counters: &Arc<Counters>) {
     let mut pause = RECONNECT[0];
     loop {
         let held = lane.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -103,7 +104,7 @@ async fn keep(lane: &Lane, address: SocketAddr, access: &Access, traffic: &Arc<T
             put(lane, None);
         }
         tokio::time::sleep(pause).await;
-        match access.connect(address, traffic).await {
+        match access.connect(address, counters).await {
             Ok(connection) => {
                 put(lane, Some(Arc::new(connection)));
                 pause = RECONNECT[0];

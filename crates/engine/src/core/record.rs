@@ -1,0 +1,101 @@
+//! From an operation that was performed to verdicts and samples.
+
+use super::{Core, Performed, Ticket};
+use crate::operation::{Kind, Outcome, Reply};
+use crate::recorder::Sample;
+
+impl Core {
+    /// The outcome after judging what came back: an absence that had to be expected is a success.
+    pub(super) fn judge(
+        &mut self,
+        ticket: &Ticket,
+        did: &Performed,
+        reply: &Reply,
+        floors: &[u64],
+    ) -> Outcome {
+        self.verdicts.checked += reply.checked;
+        self.verdicts.corrupt += reply.corrupt;
+        self.verdicts.foreign += reply.foreign;
+        let deleted = self.ledger.deleted(ticket.draft.rank);
+        if !deleted && self.ledger.stale(floors, &reply.versions) {
+            self.verdicts.stale += 1;
+        }
+        if did.outcome != Outcome::NotFound {
+            return did.outcome;
+        }
+        let counts = &mut self.kinds[ticket.draft.kind as usize];
+        if ticket.known.unacknowledged {
+            self.verdicts.not_yet += 1;
+            counts.not_yet += 1;
+            return Outcome::Ok;
+        }
+        self.verdicts.lost += u64::from(ticket.known.present && !deleted);
+        if self.deletes {
+            counts.absent += 1;
+            return Outcome::Ok;
+        }
+        Outcome::NotFound
+    }
+
+    /// Samples of an operation, and of its parts if it is a read-modify-write.
+    pub(super) fn record(
+        &mut self,
+        ticket: &Ticket,
+        did: &Performed,
+        outcome: Outcome,
+        success: bool,
+    ) {
+        let due = ticket.due.unwrap_or(did.started);
+        let whole = Sample {
+            kind: ticket.draft.kind,
+            outcome,
+            success,
+            part: false,
+            due,
+            started: did.started,
+            done: did.done,
+        };
+        self.recorder.record(&whole);
+        if ticket.draft.kind != Kind::ReadModifyWrite {
+            return;
+        }
+        let Some(turn) = did.turn else {
+            self.part(
+                Kind::Read,
+                &Sample {
+                    kind: Kind::Read,
+                    part: true,
+                    ..whole
+                },
+            );
+            return;
+        };
+        let read = Sample {
+            kind: Kind::Read,
+            outcome: Outcome::Ok,
+            success: true,
+            part: true,
+            done: turn.read_done,
+            ..whole
+        };
+        self.part(Kind::Read, &read);
+        self.part(
+            Kind::Update,
+            &Sample {
+                kind: Kind::Update,
+                part: true,
+                // In a closed loop due = started, of the parts too.
+                due: ticket.due.map_or(turn.update_started, |_| turn.read_done),
+                started: turn.update_started,
+                ..whole
+            },
+        );
+    }
+
+    /// A sample that is no part of the total.
+    pub(super) fn part(&mut self, kind: Kind, sample: &Sample) {
+        self.kinds[kind as usize].count += 1;
+        self.kinds[kind as usize].outcomes[sample.outcome as usize] += 1;
+        self.recorder.record(sample);
+    }
+}

@@ -1,0 +1,56 @@
+//! System calls and messages on a driver's sockets: how many requests leave in one write decides what a client costs.
+
+use serde::Serialize;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What a driver's connections have done so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Traffic {
+    /// Calls of read() that brought bytes.
+    pub reads: u64,
+    /// Calls of write().
+    pub writes: u64,
+    /// Requests sent.
+    pub requests: u64,
+    /// Answers received.
+    pub answers: u64,
+}
+
+impl Traffic {
+    /// What has been done since `before`.
+    #[must_use]
+    pub const fn since(self, before: Self) -> Self {
+        Self {
+            reads: self.reads - before.reads,
+            writes: self.writes - before.writes,
+            requests: self.requests - before.requests,
+            answers: self.answers - before.answers,
+        }
+    }
+}
+
+/// The same while it is being counted, by all connections together.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub reads: AtomicU64,
+    pub writes: AtomicU64,
+    pub requests: AtomicU64,
+    pub answers: AtomicU64,
+}
+
+impl Counters {
+    pub(crate) fn add(counter: &AtomicU64, count: usize) {
+        counter.fetch_add(count as u64, Ordering::Relaxed);
+    }
+
+    /// The counts now.
+    pub(crate) fn traffic(&self) -> Traffic {
+        let now = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Traffic {
+            reads: now(&self.reads),
+            writes: now(&self.writes),
+            requests: now(&self.requests),
+            answers: now(&self.answers),
+        }
+    }
+}
