@@ -5,7 +5,7 @@ ENGINE := $(VENV)/bin/steelyard-engine
 RUST   := Cargo.lock Cargo.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-.PHONY: build demo test unit rust live browser lint format lock clean help
+.PHONY: build demo test unit rust calibration live browser lint format lock clean help
 
 help:            ## show this list
 	@grep -E '^[a-z]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed 's/:.*## /\t/' | expand -t 12
@@ -25,7 +25,7 @@ $(ENGINE): $(VENV)/.locked pyproject.toml steelyard.data/scripts/steelyard $(RUS
 demo: build      ## the main job on the embedded store: load, run, report (no Java, no Maven)
 	$(VENV)/bin/steelyard bench embedded -w a --operations 300000
 
-test: lint rust unit live browser ## everything, the live tests included
+test: lint rust unit calibration live browser ## everything, the live tests included
 
 $(VENV)/.dev: $(VENV)/.locked requirements-dev.lock
 	$(PYTHON) -m pip install -q --disable-pip-version-check --require-hashes -r requirements-dev.lock
@@ -36,6 +36,9 @@ rust: build      ## the engine's own tests
 
 unit: build $(VENV)/.dev ## Python tests that need no server
 	$(PYTHON) -m pytest -q tests/unit -n 2
+
+calibration: build $(VENV)/.dev ## the engine's percentiles and outcomes against servers with a known law
+	$(PYTHON) -m pytest -q tests/calibration -n 2
 
 live: build $(VENV)/.dev ## tests against real servers (needs Java and Maven)
 	$(PYTHON) -m pytest -q tests/live
