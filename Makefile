@@ -8,7 +8,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 # Programs that the engine is measured against: a workspace of its own, built beside the engine's.
 PEERS  := --manifest-path benches/peers/rust/Cargo.toml
 
-.PHONY: build demo test unit rust live browser bench lint format lock clean help
+.PHONY: build demo test unit rust calibration live browser bench lint format lock clean help
 
 help:            ## show this list
 	@grep -E '^[a-z]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed 's/:.*## /\t/' | expand -t 12
@@ -28,7 +28,7 @@ $(ENGINE): $(VENV)/.locked pyproject.toml steelyard.data/scripts/steelyard $(RUS
 demo: build      ## the main job on the embedded store: load, run, report (no Java, no Maven)
 	$(VENV)/bin/steelyard bench embedded -w a --operations 300000
 
-test: lint rust unit live browser ## everything, the live tests included
+test: lint rust unit calibration live browser ## everything, the live tests included
 
 $(VENV)/.dev: $(VENV)/.locked requirements-dev.lock
 	$(PYTHON) -m pip install -q --disable-pip-version-check --require-hashes -r requirements-dev.lock
@@ -39,6 +39,9 @@ rust: build      ## the engine's own tests
 
 unit: build $(VENV)/.dev ## Python tests that need no server
 	$(PYTHON) -m pytest -q tests/unit -n 2
+
+calibration: build $(VENV)/.dev ## the engine's percentiles and outcomes against servers with a known law
+	$(PYTHON) -m pytest -q tests/calibration -n 2
 
 live: build $(VENV)/.dev ## tests against real servers (needs Java and Maven)
 	$(PYTHON) -m pytest -q tests/live

@@ -95,6 +95,7 @@ def _register(module: str, name: str) -> None:
 _register("cluster", "cluster")
 _register("doctor", "doctor")
 _register("report", "report")
+_register("calibrate", "calibrate")
 _register("compare", "compare")
 _register("snapshots", "snapshots")
 _register("studies", "studies")

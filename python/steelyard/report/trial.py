@@ -22,6 +22,7 @@ from steelyard.analysis.warnings import SIDE_CHECKS, Context, Warned, derive
 from steelyard.analysis.warnings.outcome import not_done, partial
 from steelyard.report.facts import is_local, master_names, node_names, part, quota_cores
 from steelyard.report.source import TrialSource
+from steelyard.results.certificates import newest
 from steelyard.results.intervals import TENTHS
 
 MEASURED = "run"
@@ -180,4 +181,5 @@ def _context(read: Read, phase: Phase, found: Steady | None, cut: bool) -> Conte
         steal_share=machine("cpu_steal_seconds_total"),
         iowait_share=machine("cpu_iowait_seconds_total"),
         busy_share=machine("cpu_seconds_total"),
+        calibration=newest(part(manifest, "host"), str(part(manifest, "plan", "driver").get("kind", ""))),
     )

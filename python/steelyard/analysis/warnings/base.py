@@ -10,6 +10,7 @@ from steelyard.analysis.cost import Cost
 from steelyard.analysis.inside import Inside
 from steelyard.analysis.steady import Steady
 from steelyard.analysis.summary import Phase
+from steelyard.results.certificates import Certificate
 
 Level = Literal["fault", "warning", "note"]
 """fault: the result is not what was asked for; warning: read the figures with care; note: good to know."""
@@ -44,6 +45,7 @@ class Context:
         nodes: names of the servers that should be watched.
         watched: those of them with samples; `agents` those with figures from inside the server.
         steal_share, iowait_share, busy_share: of all cores, over the phase.
+        calibration: the newest certificate of this host and driver, if there is one.
     """
 
     phase: Phase
@@ -66,6 +68,7 @@ class Context:
     steal_share: float | None = None
     iowait_share: float | None = None
     busy_share: float | None = None
+    calibration: Certificate | None = None
 
 
 Check = Callable[[Context], Warned | None]

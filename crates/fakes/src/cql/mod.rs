@@ -1,0 +1,248 @@
+//! CQL, version 4 of the binary protocol (`native_protocol_v4.spec`): a cluster of one node with one table, as far as the scylla
+//! crate asks when it opens a session, and then EXECUTE.
+
+mod catalogue;
+mod wire;
+
+use crate::fault::Fate;
+use crate::server::{Operation, Step, Taken};
+use crate::shape::{KEYSPACE, Shape, TABLE, number};
+use catalogue::{Kind, Query};
+use std::collections::HashMap;
+use wire::{HEADER, Header, Reader, Writer, opcode};
+
+/// Kinds of RESULT (section 4.2.5).
+mod result {
+    pub(super) const VOID: i32 = 1;
+    pub(super) const ROWS: i32 = 2;
+    pub(super) const PREPARED: i32 = 4;
+}
+
+/// Codes of ERROR (section 9).
+mod error {
+    pub(super) const SERVER: i32 = 0x0000;
+    pub(super) const PROTOCOL: i32 = 0x000A;
+    pub(super) const OVERLOADED: i32 = 0x1001;
+    pub(super) const INVALID: i32 = 0x2200;
+    pub(super) const UNPREPARED: i32 = 0x2500;
+}
+
+const GLOBAL_TABLE: i32 = 0x01;
+const NO_METADATA: i32 = 0x04;
+
+/// How an answer finds its call, and what it says.
+#[derive(Debug)]
+pub struct Ticket {
+    stream: i16,
+    statement: usize,
+}
+
+/// What a prepared statement does.
+enum Statement {
+    /// Reads a system table.
+    System(Query),
+    /// About records: the columns it reads, and the RESULT it is answered with.
+    Data {
+        columns: Vec<String>,
+        answer: Vec<u8>,
+    },
+}
+
+/// The server's side of CQL.
+pub struct Cql {
+    shape: Shape,
+    statements: Vec<Statement>,
+    by_text: HashMap<String, usize>,
+}
+
+impl Cql {
+    /// A table of this shape, which has always been there.
+    pub fn new(shape: Shape) -> Self {
+        Self {
+            shape,
+            statements: Vec::new(),
+            by_text: HashMap::new(),
+        }
+    }
+
+    /// Take the message at the start of `input`; what can be answered at once is.
+    pub fn take(&mut self, input: &[u8], out: &mut Vec<u8>) -> Taken {
+        let Some(header) = Header::read(input) else {
+            return Taken::Partial;
+        };
+        if header.version != wire::REQUEST {
+            return Taken::Garbage;
+        }
+        let Some(body) = input.get(HEADER..HEADER + header.length) else {
+            return Taken::Partial;
+        };
+        let bytes = HEADER + header.length;
+        let step = self.serve(&header, body, out).unwrap_or_else(|| {
+            refuse(
+                header.stream,
+                error::PROTOCOL,
+                "the request is malformed",
+                out,
+            );
+            Step::Answered
+        });
+        Taken::Whole(bytes, step)
+    }
+
+    /// Answer, or give back the operation that is to be answered later; None if the request cannot be read.
+    fn serve(&mut self, header: &Header, body: &[u8], out: &mut Vec<u8>) -> Option<Step> {
+        let mut reader = Reader(body);
+        match header.opcode {
+            opcode::STARTUP | opcode::REGISTER => {
+                Writer::frame(out, header.stream, opcode::READY, |_| {});
+            }
+            opcode::OPTIONS => Writer::frame(out, header.stream, opcode::SUPPORTED, |w| {
+                w.u16(2).text("CQL_VERSION").u16(1).text("3.4.5");
+                w.text("COMPRESSION").u16(0);
+            }),
+            opcode::QUERY => self.query(header.stream, reader.long_text()?, out),
+            opcode::PREPARE => self.prepare(header.stream, reader.long_text()?, out),
+            opcode::EXECUTE => return self.execute(header.stream, &mut reader, out),
+            _ => refuse(
+                header.stream,
+                error::PROTOCOL,
+                "no such request is known here",
+                out,
+            ),
+        }
+        Some(Step::Answered)
+    }
+
+    fn query(&self, stream: i16, text: &str, out: &mut Vec<u8>) {
+        match Query::parse(text) {
+            Kind::System(query) => self.rows(stream, &query, out),
+            Kind::Missing(table) => missing(stream, &table, out),
+            // a change of the schema: the table is there already
+            Kind::Data(_) => Writer::frame(out, stream, opcode::RESULT, |w| {
+                w.i32(result::VOID);
+            }),
+        }
+    }
+
+    fn rows(&self, stream: i16, query: &Query, out: &mut Vec<u8>) {
+        Writer::frame(out, stream, opcode::RESULT, |w| {
+            w.i32(result::ROWS);
+            query.metadata(w);
+            query.rows(self.shape, w);
+        });
+    }
+
+    fn prepare(&mut self, stream: i16, text: &str, out: &mut Vec<u8>) {
+        let statement = match Query::parse(text) {
+            Kind::Missing(table) => return missing(stream, &table, out),
+            Kind::System(query) => Statement::System(query),
+            Kind::Data(columns) => Statement::Data {
+                answer: answer(&columns, self.shape),
+                columns,
+            },
+        };
+        let next = self.statements.len();
+        let id = *self.by_text.entry(text.to_owned()).or_insert(next);
+        if id == next {
+            self.statements.push(statement);
+        }
+        let markers = catalogue::markers(text);
+        Writer::frame(out, stream, opcode::RESULT, |w| {
+            w.i32(result::PREPARED)
+                .short_bytes(&(id as u64).to_be_bytes());
+            w.i32(GLOBAL_TABLE).i32(markers.len() as i32).i32(0);
+            w.text(KEYSPACE).text(TABLE);
+            for (place, kind) in markers.iter().enumerate() {
+                w.text(&format!("marker{place}")).raw(kind);
+            }
+            match &self.statements[id] {
+                Statement::System(query) => query.metadata(w),
+                Statement::Data { columns, .. } => {
+                    w.i32(GLOBAL_TABLE)
+                        .i32(columns.len() as i32)
+                        .text(KEYSPACE)
+                        .text(TABLE);
+                    for column in columns {
+                        w.text(column).raw(catalogue::TEXT);
+                    }
+                }
+            }
+        });
+    }
+
+    fn execute(&self, stream: i16, reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Option<Step> {
+        let given = reader.short_bytes()?;
+        let id = given
+            .try_into()
+            .map_or(usize::MAX, |id| u64::from_be_bytes(id) as usize);
+        match self.statements.get(id) {
+            None => Writer::frame(out, stream, opcode::ERROR, |w| {
+                w.i32(error::UNPREPARED)
+                    .text("not prepared here")
+                    .short_bytes(given);
+            }),
+            Some(Statement::System(query)) => self.rows(stream, query, out),
+            Some(Statement::Data { .. }) => {
+                let (_consistency, _flags, _values) = (reader.u16()?, reader.u8()?, reader.u16()?);
+                let number = number(reader.bytes()?);
+                let statement = id;
+                let ticket = crate::server::Ticket::Cql(Ticket { stream, statement });
+                return Some(Step::Asked(Operation { number, ticket }));
+            }
+        }
+        Some(Step::Answered)
+    }
+
+    /// Append the answer to an operation.
+    pub fn answer(&self, ticket: &Ticket, fate: Fate, out: &mut Vec<u8>) {
+        match (fate, &self.statements[ticket.statement]) {
+            (Fate::Error, _) => refuse(ticket.stream, error::SERVER, "an error, as asked for", out),
+            (Fate::Overloaded, _) => refuse(
+                ticket.stream,
+                error::OVERLOADED,
+                "overloaded, as asked for",
+                out,
+            ),
+            (_, Statement::Data { answer, .. }) => {
+                Writer::frame(out, ticket.stream, opcode::RESULT, |w| {
+                    w.raw(answer);
+                });
+            }
+            (_, Statement::System(_)) => unreachable!("answered at once"),
+        }
+    }
+}
+
+/// The RESULT of a statement about records: the one row if it reads, else nothing.
+fn answer(columns: &[String], shape: Shape) -> Vec<u8> {
+    let mut body = Vec::new();
+    let mut w = Writer(&mut body);
+    if columns.is_empty() {
+        w.i32(result::VOID);
+        return body;
+    }
+    w.i32(result::ROWS)
+        .i32(NO_METADATA)
+        .i32(columns.len() as i32)
+        .i32(1);
+    let value = vec![b'x'; shape.length];
+    for _ in columns {
+        w.bytes(&value);
+    }
+    body
+}
+
+fn refuse(stream: i16, code: i32, text: &str, out: &mut Vec<u8>) {
+    Writer::frame(out, stream, opcode::ERROR, |w| {
+        w.i32(code).text(text);
+    });
+}
+
+fn missing(stream: i16, table: &str, out: &mut Vec<u8>) {
+    refuse(
+        stream,
+        error::INVALID,
+        &format!("unconfigured table {table}"),
+        out,
+    );
+}

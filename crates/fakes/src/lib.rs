@@ -1,0 +1,63 @@
+//! Weights to calibrate the engine with: a CQL and an HBase server in one process, whose latency follows a known law and who
+//! write down when each request came and when its answer left.
+//!
+//! They store nothing. Every read finds a record of the shape agreed on, every write succeeds, unless the case says otherwise.
+//! The number of an operation is the decimal number that its key ends with. One thread, one epoll, one absolute timerfd: answers
+//! leave when they are due, to some ten microseconds.
+//!
+//! `law` when an answer is due · `fault` what becomes of a request instead · `draw` the randomness of both · `stamp` what is
+//! written down · `cql`, `hbase` the two protocols, as far as our drivers speak them · `server` the loop · `connection`, `poll` its
+//! sockets · `burn` CPU that a real server would use · `command` what standard input says.
+//!
+//! Nothing of the engine is used here: what is calibrated must not make its own weights.
+
+mod burn;
+mod command;
+mod connection;
+mod cql;
+mod draw;
+mod fault;
+mod hbase;
+mod law;
+mod poll;
+mod server;
+mod shape;
+mod stamp;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Serve until standard input ends. The first line on standard output says where.
+///
+/// Arguments: `--fields N` and `--field-length N`, the shape of a record (10 and 100).
+pub fn main() -> ExitCode {
+    let served = shape::Shape::from_arguments(std::env::args().skip(1)).and_then(|shape| {
+        let mut server = server::Server::open(shape).map_err(|e| format!("cannot listen: {e}"))?;
+        say(&server.ready());
+        server.serve().map_err(|e| e.to_string())
+    });
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(text) => {
+            eprintln!("error: {text}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// One line on standard output. Whoever reads it may be gone; the end of standard input says so too.
+fn say(value: &serde_json::Value) {
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{value}").and_then(|()| out.flush());
+}
+
+/// CLOCK_MONOTONIC, ns.
+fn monotonic_ns() -> u64 {
+    let mut spec = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `spec` is a valid out pointer and every Linux has this clock.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut spec) };
+    spec.tv_sec as u64 * 1_000_000_000 + spec.tv_nsec as u64
+}
