@@ -138,7 +138,7 @@ impl Digits {
 /// The digits of a number below 10^8, most significant first: halved three times, all parts of a step at once.
 #[inline]
 const fn eight_digits(number: u64) -> u64 {
-    let fours = number / 10_000 | (number % 10_000) << 32;
+    let fours = (number / 10_000) | ((number % 10_000) << 32);
     // x * 10486 / 2^20 is x / 100 for x below 10^4, y * 103 / 2^10 is y / 10 for y below 100.
     let hundreds = (fours * 10_486) >> 20 & 0x0000_007f_0000_007f;
     let twos = hundreds | (fours - hundreds * 100) << 16;

@@ -11,11 +11,11 @@ const LEAST: f64 = 10.0;
 pub fn power_sum(theta: f64, first: u64, last: u64) -> f64 {
     let term = |i: u64| (i as f64).powf(-theta);
     let direct: f64 = (first..=last.min(DIRECT)).map(term).sum();
-    let (a, b) = (first.max(DIRECT + 1), last);
-    if b < a {
+    let rest = first.max(DIRECT + 1);
+    if last < rest {
         return direct;
     }
-    let (x, y) = (a as f64, b as f64);
+    let (x, y) = (rest as f64, last as f64);
     let q = 1.0 - theta;
     let integral = if q == 0.0 {
         (y / x).ln()
@@ -23,7 +23,7 @@ pub fn power_sum(theta: f64, first: u64, last: u64) -> f64 {
         (y.powf(q) - x.powf(q)) / q
     };
     let slopes = theta * (x.powf(-theta - 1.0) - y.powf(-theta - 1.0));
-    direct + integral + f64::midpoint(term(a), term(b)) + slopes / 12.0
+    direct + integral + f64::midpoint(term(rest), term(last)) + slopes / 12.0
 }
 
 /// Where bins of 1 ..= n begin, each about half as wide again as the one before, and n + 1.
@@ -93,7 +93,8 @@ fn chi_square(seen: &[f64], expected: &[f64]) -> (f64, usize) {
     let mut left: f64 = expected.iter().sum();
     for (one, expects) in seen.iter().zip(expected) {
         (some, wanted, left) = (some + one, wanted + expects, left - expects);
-        if wanted >= LEAST && (left >= LEAST || left < 1e-6) {
+        let too_few_left = (1e-6..LEAST).contains(&left);
+        if wanted >= LEAST && !too_few_left {
             sum += (some - wanted).powi(2) / wanted;
             bins += 1;
             (some, wanted) = (0.0, 0.0);
