@@ -106,7 +106,7 @@ def print_table(table: Table, console: Console) -> None:
         console.print(Text(table.note, style="dim"))
 
 
-LONGEST_FIGURE, LONGEST_WORD = 30, 12
+LONGEST_FIGURE, LONGEST_WORD = 30, 10
 """Columns: a longer piece may be cut in two."""
 
 
