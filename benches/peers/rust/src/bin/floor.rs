@@ -18,7 +18,7 @@ const FRAMES: u64 = 4096;
 /// Most bytes of one read.
 const READ: usize = 256 << 10;
 const CONSISTENCY_ONE: [u8; 2] = [0, 1];
-/// Values follow, and the answer needs no metadata (native_protocol_v4.spec, section 4.1.4).
+/// Values follow, and the answer needs no metadata (`native_protocol_v4.spec`, section 4.1.4).
 const FLAGS: u8 = 0x01 | 0x02;
 
 /// A request of protocol version 4, on stream 0.
