@@ -114,8 +114,6 @@ pub struct Usage {
     pub user_ns: u64,
     /// CPU time in the kernel, ns.
     pub system_ns: u64,
-    /// Largest resident set so far, bytes.
-    pub rss_max_bytes: u64,
     /// Context switches so far.
     pub context_switches: u64,
 }
@@ -133,7 +131,6 @@ impl Usage {
         Self {
             user_ns: ns(usage.ru_utime),
             system_ns: ns(usage.ru_stime),
-            rss_max_bytes: usage.ru_maxrss as u64 * 1024,
             context_switches: (usage.ru_nvcsw + usage.ru_nivcsw) as u64,
         }
     }
@@ -156,6 +153,17 @@ pub fn resident_bytes() -> u64 {
     pages.unwrap_or(0) * 4096
 }
 
+/// Largest resident set of this process so far, bytes; 0 where /proc is missing. Not getrusage's: a process that is started by
+/// vfork and exec begins there with the size of the one that started it.
+pub fn peak_resident_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let kib = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"))
+        .and_then(|number| number.parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
+}
+
 /// A duration of `ns` nanoseconds.
 pub const fn nanos(ns: u64) -> Duration {
     Duration::from_nanos(ns)
@@ -164,6 +172,14 @@ pub const fn nanos(ns: u64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_peak_is_at_least_what_is_resident_and_follows_what_is_touched() {
+        let before = peak_resident_bytes();
+        let touched = std::hint::black_box(vec![1_u8; 64 << 20]);
+        assert!(before > 0 && peak_resident_bytes() >= touched.len() as u64);
+        assert!(peak_resident_bytes() >= before);
+    }
 
     #[test]
     fn follows_the_kernel() {

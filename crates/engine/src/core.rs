@@ -171,8 +171,7 @@ impl Core {
             (now as i64 / 1000 + self.offset_us).max(self.last_timestamp_us + 1);
         if self.last_timestamp_us >= self.peers_until {
             self.peer = number;
-            self.peers_until =
-                self.last_timestamp_us - self.last_timestamp_us % self.grain_us + self.grain_us;
+            self.peers_until = self.end_of_grain(self.last_timestamp_us);
         }
         let judge = match self.verify {
             Verify::Off => false,
@@ -187,6 +186,14 @@ impl Core {
             judge,
             known,
         })
+    }
+
+    /// The first time that differs from `us` in the database's unit.
+    const fn end_of_grain(&self, us: i64) -> i64 {
+        match self.grain_us {
+            1 => us + 1, // the common one, and each operation would wait for a division
+            grain => us - us % grain + grain,
+        }
     }
 
     /// Client `slot` has done `ticket`.

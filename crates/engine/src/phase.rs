@@ -1,6 +1,6 @@
 //! One phase from its start to its summary: clients to work, ticks, commands, the end.
 
-use crate::clock::{Clock, Usage, monotonic_ns, realtime_ns};
+use crate::clock::{Clock, Usage, monotonic_ns, peak_resident_bytes, realtime_ns};
 use crate::command::{Command, Order};
 use crate::core::{ATTEMPTS, Core, CoreParts};
 use crate::crew::Crew;
@@ -128,17 +128,17 @@ impl Stage<'_> {
             events: self.events.clone(),
         };
         let writer = writer::start(tally, sheet, shipments, spare).map_err(|e| e.to_string())?;
+        let tools = Tools {
+            generator: Arc::new(Generator::new(self.plan).map_err(|e| e.0)?),
+            driver: self.driver.clone(),
+            policy: Policy::new(self.plan),
+        };
         wait_until(start_ns).await;
         self.events.emit(
             "phase_start",
             json!({"phase": phase.name, "at_ns": start_ns, "first": first}),
         );
         let before = Used::now(&self.driver);
-        let tools = Tools {
-            generator: Arc::new(Generator::new(self.plan).map_err(|e| e.0)?),
-            driver: self.driver.clone(),
-            policy: Policy::new(self.plan),
-        };
         let (present, leaving) = mpsc::channel(1);
         let closing = if self.driver.blocks() {
             let crew = crate::blocking::ThreadCrew::start(core, &tools, clients, &present)
@@ -151,9 +151,8 @@ impl Stage<'_> {
                 tools,
             };
             let quantum = quantum_ns(self.plan, phase.arrivals);
-            let crew = crate::worker::ReactorCrew::start(core, bench, clients, quantum, &present)
+            let crew = crate::worker::ReactorCrew::start(core, bench, clients, quantum, present)
                 .map_err(|e| e.to_string())?;
-            drop(present);
             self.conduct(crew, leaving, start_ns).await?
         };
         self.close(phase, first, closing, writer, before, start_ns, unix_s)
@@ -277,7 +276,7 @@ impl Stage<'_> {
                        "realtime": self.plan.pacing.realtime, "turns": turns},
             "cpu_user_ns": used.cpu.user_ns - before.cpu.user_ns,
             "cpu_system_ns": used.cpu.system_ns - before.cpu.system_ns,
-            "rss_max_bytes": used.cpu.rss_max_bytes, "traffic": used.traffic_since(&before),
+            "rss_max_bytes": peak_resident_bytes(), "traffic": used.traffic_since(&before),
         });
         if core.unflushed > 0 {
             let text = format!(

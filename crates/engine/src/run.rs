@@ -1,6 +1,6 @@
 //! One engine process: plan in, database opened, phases run as commands ask, results out.
 
-use crate::clock::{ClockPair, Usage, monotonic_ns};
+use crate::clock::{ClockPair, Usage, monotonic_ns, peak_resident_bytes};
 use crate::command::{Order, listen};
 use crate::driver::{AnyDriver, Driver, OpenError};
 use crate::events::Events;
@@ -139,7 +139,7 @@ async fn phases(plan: &Plan, events: &Events) -> Result<(), Failure> {
     events.emit(
         "end",
         json!({"clock": ClockPair::now(), "cpu_user_ns": usage.user_ns, "cpu_system_ns": usage.system_ns,
-               "rss_max_bytes": usage.rss_max_bytes, "context_switches": usage.context_switches}),
+               "rss_max_bytes": peak_resident_bytes(), "context_switches": usage.context_switches}),
     );
     Ok(())
 }

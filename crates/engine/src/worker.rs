@@ -1,4 +1,7 @@
-//! The hot loop: N clients as tasks of one reactor, and a pacer that wakes them when an operation is due.
+//! The hot loop: clients as tasks of one reactor, and a pacer that wakes them when an operation is due.
+//!
+//! In a closed loop all clients begin at once. Otherwise one is hired when an operation is due and nobody waits for it: a cap
+//! of ten thousand costs neither memory nor a start of tens of milliseconds in which everything is late.
 
 use crate::clock::monotonic_ns;
 use crate::core::{Claim, Core, Ticket};
@@ -26,6 +29,11 @@ struct Shared {
     waiting: RefCell<VecDeque<Waker>>,
     head_changed: Notify,
     turns: Cell<u64>,
+    clients: RefCell<Vec<JoinHandle<()>>>,
+    /// Most clients there may be.
+    cap: usize,
+    /// Given to each client that is hired; none once there is nothing more to do. The phase is over when all are dropped.
+    present: RefCell<Option<mpsc::Sender<()>>>,
 }
 
 impl Shared {
@@ -39,7 +47,7 @@ impl Shared {
     }
 
     fn poll_claim(
-        &self,
+        self: &Rc<Self>,
         slot: usize,
         floors: &mut Vec<u64>,
         context: &Context<'_>,
@@ -60,7 +68,10 @@ impl Shared {
                 }
                 Poll::Ready(Some(ticket))
             }
-            Claim::End => Poll::Ready(None),
+            Claim::End => {
+                self.hire_no_more();
+                Poll::Ready(None)
+            }
             Claim::Wait(_) => {
                 self.waiting.borrow_mut().push_back(context.waker().clone());
                 self.head_changed.notify_one();
@@ -69,11 +80,31 @@ impl Shared {
         }
     }
 
-    fn wake_one(&self) {
+    /// Somebody shall take what is due: who waits longest, or a new client.
+    fn wake_one(self: &Rc<Self>) {
         let waker = self.waiting.borrow_mut().pop_front();
-        if let Some(waker) = waker {
-            waker.wake();
+        match waker {
+            Some(waker) => waker.wake(),
+            None => self.hire(),
         }
+    }
+
+    fn can_hire(&self) -> bool {
+        self.clients.borrow().len() < self.cap && self.present.borrow().is_some()
+    }
+
+    fn hire(self: &Rc<Self>) {
+        if !self.can_hire() {
+            return;
+        }
+        let slot = self.clients.borrow().len();
+        let present = self.present.borrow().clone();
+        let client = tokio::task::spawn_local(client(self.clone(), slot, present));
+        self.clients.borrow_mut().push(client);
+    }
+
+    fn hire_no_more(&self) {
+        self.present.take();
     }
 
     fn wake_all(&self) {
@@ -84,7 +115,7 @@ impl Shared {
     }
 }
 
-async fn client(shared: Rc<Shared>, slot: usize, _present: mpsc::Sender<()>) {
+async fn client(shared: Rc<Shared>, slot: usize, _present: Option<mpsc::Sender<()>>) {
     let mut desk = Desk::default();
     let mut since_wait = 0;
     while let Some(ticket) =
@@ -126,7 +157,7 @@ async fn flush(shared: &Shared, slot: usize, desk: &mut Desk) {
 async fn pace(shared: Rc<Shared>, timer: Timer, quantum_ns: u64) -> std::io::Result<()> {
     let mut last_turn = 0;
     loop {
-        if shared.waiting.borrow().is_empty() {
+        if shared.waiting.borrow().is_empty() && !shared.can_hire() {
             shared.head_changed.notified().await;
             continue;
         }
@@ -139,6 +170,7 @@ async fn pace(shared: Rc<Shared>, timer: Timer, quantum_ns: u64) -> std::io::Res
             core.dispenser.head().map(|due| due.min(end))
         });
         let Some(due) = head else {
+            shared.hire_no_more();
             shared.wake_all();
             tokio::task::yield_now().await;
             continue;
@@ -161,18 +193,17 @@ async fn pace(shared: Rc<Shared>, timer: Timer, quantum_ns: u64) -> std::io::Res
 /// Clients as tasks of the current reactor.
 pub struct ReactorCrew {
     shared: Rc<Shared>,
-    clients: Vec<JoinHandle<()>>,
     pacer: Option<JoinHandle<std::io::Result<()>>>,
 }
 
 impl ReactorCrew {
-    /// Put `clients` to work on `core`; each drops its clone of `present` when it leaves. Needs a LocalSet around it.
+    /// Put up to `cap` clients to work on `core`; each drops its clone of `present` when it leaves. Needs a LocalSet around it.
     pub fn start(
         core: Core,
         bench: Bench,
-        clients: usize,
+        cap: usize,
         quantum_ns: u64,
-        present: &mpsc::Sender<()>,
+        present: mpsc::Sender<()>,
     ) -> std::io::Result<Self> {
         let paced = core.dispenser.paced();
         let shared = Rc::new(Shared {
@@ -180,27 +211,22 @@ impl ReactorCrew {
             bench,
             paced,
             recent: Cell::new(monotonic_ns()),
-            waiting: RefCell::new(VecDeque::with_capacity(clients + 1)),
+            waiting: RefCell::default(),
             head_changed: Notify::new(),
             turns: Cell::new(0),
+            clients: RefCell::default(),
+            cap,
+            present: RefCell::new(Some(present)),
         });
-        let pacing = if paced {
-            Some(tokio::task::spawn_local(pace(
-                shared.clone(),
-                Timer::new()?,
-                quantum_ns,
-            )))
+        let pacer = if paced {
+            let pacing = pace(shared.clone(), Timer::new()?, quantum_ns);
+            Some(tokio::task::spawn_local(pacing))
         } else {
+            (0..cap).for_each(|_| shared.hire());
+            shared.hire_no_more();
             None
         };
-        let clients = (0..clients)
-            .map(|slot| tokio::task::spawn_local(client(shared.clone(), slot, present.clone())))
-            .collect();
-        Ok(Self {
-            shared,
-            clients,
-            pacer: pacing,
-        })
+        Ok(Self { shared, pacer })
     }
 }
 
@@ -215,7 +241,7 @@ impl Crew for ReactorCrew {
     }
 
     fn abandon(&self) {
-        for client in &self.clients {
+        for client in self.shared.clients.borrow().iter() {
             client.abort();
         }
     }

@@ -1,4 +1,4 @@
-//! Collected writes on their way through clients, core and ledger.
+//! Operations on their way through clients, core and ledger: collected writes, and clients hired as they are needed.
 
 use super::*;
 use crate::clock::Clock;
@@ -10,7 +10,7 @@ use crate::generate::{Cursor, Generator};
 use crate::ledger::Ledger;
 use crate::operation::{Kind, Outcome, Stamps};
 use crate::perform::{Policy, Tools};
-use crate::plan::Plan;
+use crate::plan::{Arrivals, Plan};
 use crate::recorder::Recorder;
 use serde_json::json;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ fn core(plan: &Plan, grain_us: i64) -> Core {
         out,
         start_ns,
         kind: phase.kind,
-        clients: CLIENTS,
+        clients: phase.in_flight as usize,
         workload: &plan.workload,
         offset_us: 0,
         grain_us,
@@ -65,18 +65,12 @@ fn writes_of_one_timestamp_in_the_databases_unit_are_peers() {
     assert_eq!(claimed, [(0, 0), (1, 0), (2, 0), (3, 3), (4, 3), (5, 5)]);
 }
 
-/// The core after all inserts were done by a driver that collects them and whose flushes go by `script`.
-fn run(script: Vec<Line>) -> Core {
-    let plan = plan();
-    let driver = Scripted {
-        script: std::sync::Mutex::new(script.into()),
-        together: TOGETHER,
-        ..Scripted::default()
-    };
+/// The core after all operations of `plan` were done by `driver`, and how many clients there were.
+fn work(plan: &Plan, driver: Scripted) -> (Core, usize) {
     let tools = Tools {
-        generator: Arc::new(Generator::new(&plan).expect("a sound plan")),
+        generator: Arc::new(Generator::new(plan).expect("a sound plan")),
         driver: AnyDriver::Scripted(Arc::new(driver)),
-        policy: Policy::new(&plan),
+        policy: Policy::new(plan),
     };
     let clock = Clock::default();
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -86,12 +80,22 @@ fn run(script: Vec<Line>) -> Core {
     tokio::task::LocalSet::new().block_on(&runtime, async {
         let (present, mut leaving) = mpsc::channel(1);
         let bench = Bench { clock, tools };
-        let crew = ReactorCrew::start(core(&plan, 1), bench, CLIENTS, 0, &present);
-        let crew = crew.expect("no pacer, no timer");
-        drop(present);
+        let cap = plan.phases[0].in_flight as usize;
+        let crew = ReactorCrew::start(core(plan, 1), bench, cap, 0, present).expect("a timer");
         assert!(leaving.recv().await.is_none());
-        crew.into_core().expect("all have left")
+        let hired = crew.shared.clients.borrow().len();
+        (crew.into_core().expect("all have left"), hired)
     })
+}
+
+/// The core after all inserts were done by a driver that collects them and whose flushes go by `script`.
+fn run(script: Vec<Line>) -> Core {
+    let driver = Scripted {
+        script: std::sync::Mutex::new(script.into()),
+        together: TOGETHER,
+        ..Scripted::default()
+    };
+    work(&plan(), driver).0
 }
 
 /// Records that the ledger takes for written.
@@ -122,4 +126,15 @@ fn a_write_counts_as_acknowledged_only_if_its_flush_was() {
     assert_eq!(acknowledged(&core), 7);
     assert_eq!(core.ok, OPERATIONS, "the appends themselves succeeded");
     assert_eq!(core.complaints.len(), 1);
+}
+
+#[test]
+fn under_a_schedule_clients_are_hired_when_something_is_due_and_nobody_waits() {
+    let mut plan = plan();
+    plan.phases[0].in_flight = 1000;
+    plan.phases[0].arrivals = Arrivals::Constant { rate: 10_000.0 };
+    let (core, hired) = work(&plan, Scripted::default());
+    assert_eq!(core.ok, OPERATIONS);
+    // One for each operation, however late they were, and one that found nothing left.
+    assert!((1..=OPERATIONS as usize + 1).contains(&hired), "{hired}");
 }
