@@ -17,6 +17,8 @@ from steelyard.testbed.hbase import HBaseHostsTestbed, HBaseTestbed, config, def
 from steelyard.testbed.hbase.launch import Launch
 from steelyard.testbed.hbase.layout import (
     DATANODE,
+    INSIDE,
+    INSIDE_PORT,
     MASTER,
     NAMENODE,
     REGIONSERVER,
@@ -69,7 +71,8 @@ def test_standalone_is_one_process_that_is_three() -> None:
     (only,) = specs(HBaseSystem(standalone=True))
     assert only.roles == (STANDALONE,)
     assert only.parts == (ZOOKEEPER, MASTER, REGIONSERVER)
-    assert {*only.listening(1)} == {16000, 16010, 16020, 16030}
+    inside = (INSIDE, INSIDE_PORT + 9)
+    assert {*only.listening(1)} == {inside, *((only.address, port) for port in (16000, 16010, 16020, 16030))}
     assert str(only.place(ZOOKEEPER)) == "127.0.0.1:22009"
 
 
@@ -100,7 +103,7 @@ def test_datanodes_differ_in_port_on_loopback_only() -> None:
     assert len(set(loopback)) == 3
     assert {spec.ports["dfs.datanode.address"] for spec in specs(system, spaces=4)} == {9866}
     most = node_specs(HBaseSystem(nodes=249), "127.10.9", Path("/c"), [], {})
-    taken = [port for spec in most[:-1] for port in spec.listening(1) if 9000 < port < 16000]
+    taken = [port for spec in most[:-1] for _, port in spec.listening(1) if 9000 < port < 16000]
     assert len(taken) == len(set(taken))  # nor do they meet HBase's own
 
 
@@ -108,7 +111,7 @@ def test_a_moved_port_is_moved_everywhere() -> None:
     system = HBaseSystem(hbase_site={"hbase.regionserver.port": 17020})
     node = specs(system)[0]
     assert node.place(REGIONSERVER) == Place("127.10.9.1", 17020)
-    assert node.listening(1)[17020] == "hbase.regionserver.port"
+    assert node.listening(1)[node.address, 17020] == "hbase.regionserver.port"
     assert config.hbase_site(system, specs(system), node)["hbase.regionserver.port"] == 17020
 
 

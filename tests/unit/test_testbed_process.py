@@ -142,10 +142,10 @@ def test_an_occupied_port_names_its_owner() -> None:
     with socket.create_server(("127.10.250.1", 0)) as server:
         port = server.getsockname()[1]
         with pytest.raises(InfrastructureError) as caught:
-            network.check_ports(["127.10.250.1"], [port])
+            network.check_ports({("127.10.250.1", port): ""})
     name = Path("/proc/self/comm").read_text().strip()
     assert caught.value.message == f"127.10.250.1:{port} is already used by {name} (pid {os.getpid()})"
-    network.check_ports(["127.10.250.1"], [port])
+    network.check_ports({("127.10.250.1", port): ""})
 
 
 def test_each_cluster_has_its_own_block() -> None:

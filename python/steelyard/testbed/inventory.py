@@ -103,7 +103,7 @@ def _disk(what: str, folder: Path, least_gib: int) -> Finding:
 def _ports() -> Finding:
     try:
         block = network.free_block({record.block for record in records()}, namespaced=False)
-        network.check_ports([f"{block}.1"], PORTS)
+        network.check_ports({(f"{block}.1", port): "" for port in PORTS})
     except InfrastructureError as error:
         return Finding("ports", error.message, error.hint or "stop what uses them")
     return Finding("ports", f"those of Cassandra and HBase are free on {block}.*")

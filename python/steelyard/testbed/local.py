@@ -21,6 +21,7 @@ from steelyard.errors import InfrastructureError, InputError, SteelyardError
 from steelyard.spec.local import LocalSystem, NodeLimits
 from steelyard.testbed import cgroup, namespaces, network, state
 from steelyard.testbed.base import Say
+from steelyard.testbed.network import Endpoint
 from steelyard.testbed.node import NodeSpec
 from steelyard.testbed.process import Identity, end
 from steelyard.testbed.running import NodeT, RunningCluster
@@ -71,8 +72,8 @@ class LocalCluster(Restorable, RunningCluster[NodeT]):
         """Its nodes in an address block; `spaces` are their namespaces, or empty."""
 
     @abstractmethod
-    def _ports(self, spec: NodeSpec) -> Mapping[int, str]:
-        """Where a node's servers will listen: port -> the setting that moves it."""
+    def _listening(self, spec: NodeSpec) -> Mapping[Endpoint, str]:
+        """Where a node's servers will listen, each with the setting that moves its port."""
 
     @abstractmethod
     def _recorded(self, spec: NodeSpec) -> dict[str, Any]:
@@ -149,8 +150,7 @@ class LocalCluster(Restorable, RunningCluster[NodeT]):
             spaces = namespaces.names(self.name, self.system.size) if namespaced else []
             self.specs = list(self._specs(block, spaces))
             for spec in [] if namespaced else self.specs:
-                ports = self._ports(spec)
-                network.check_ports([spec.address], ports, ports)
+                network.check_ports(self._listening(spec))
             self.record = state.Record(self.name, self.kind, str(self.folder), block, self.owner)
             self.record.grace_s = self.down_grace_s
             self.record.system = self.system.model_dump(mode="json")

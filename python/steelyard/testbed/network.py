@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import errno
 import socket
-from collections.abc import Collection, Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Collection, Mapping
+from typing import TypeAlias
 
 import psutil
 
@@ -15,6 +15,8 @@ from steelyard.testbed.watch.agent import new_socket
 LOOPBACK, NAMESPACED = "127.10", "10.77"
 """Blocks are LOOPBACK.0 to LOOPBACK.255 of the loopback net, or NAMESPACED.0 to .255 inside namespaces."""
 NODES_MAX = 250
+Endpoint: TypeAlias = tuple[str, int]
+"""An address and a port."""
 WILDCARDS = ("0.0.0.0", "::")  # noqa: S104 - looked for, never bound
 
 
@@ -35,30 +37,23 @@ def free_block(taken: Collection[str], *, namespaced: bool, wanted: Collection[s
     )
 
 
-def check_ports(
-    addresses: Iterable[str], ports: Iterable[int], settings: Mapping[int, str] = MappingProxyType({})
-) -> None:
+def check_ports(endpoints: Mapping[Endpoint, str]) -> None:
     """See that nothing listens where a server is about to.
 
     Args:
-        addresses: where.
-        ports: the ports at each of them.
-        settings: port -> the setting that moves it, for the way out.
+        endpoints: address and port -> the setting that moves the port, for the way out ("" where none does).
 
     Raises:
         InfrastructureError: a port is taken; says by whom.
     """
-    wanted = list(ports)
-    for address in addresses:
-        for port in wanted:
-            if _occupied(address, port):
-                raise InfrastructureError(
-                    f"{address}:{port} is already used by {owner_of(address, port)}",
-                    hint=_way_out(port, settings.get(port)),
-                )
+    for (address, port), setting in endpoints.items():
+        if _occupied(address, port):
+            raise InfrastructureError(
+                f"{address}:{port} is already used by {owner_of(address, port)}", hint=_way_out(port, setting)
+            )
 
 
-def _way_out(port: int, setting: str | None) -> str:
+def _way_out(port: int, setting: str) -> str:
     return f"stop it, or use another port: --set {setting}={port + 10000}" if setting else "stop it first"
 
 

@@ -17,6 +17,7 @@ from steelyard.testbed.cassandra.launch import Launch
 from steelyard.testbed.cassandra.node import LocalNode
 from steelyard.testbed.java import find_java
 from steelyard.testbed.local import START_LIMIT_S, LocalCluster
+from steelyard.testbed.network import Endpoint
 from steelyard.testbed.node import NodeSpec, ask_to_leave
 from steelyard.testbed.process import Identity
 from steelyard.testbed.server import ServerSpec
@@ -80,10 +81,11 @@ class CassandraTestbed(LocalCluster[LocalNode]):
     def _specs(self, block: str, spaces: Sequence[str]) -> Sequence[CassandraSpec]:
         return config.node_specs(self.system, block, self.folder, spaces)
 
-    def _ports(self, spec: NodeSpec) -> Mapping[int, str]:  # noqa: ARG002 - the same on every node
+    def _listening(self, spec: NodeSpec) -> Mapping[Endpoint, str]:
         storage = int(self.shared.get("storage_port", 7000))
         agent = {AGENT_PORT: ""} if self.system.watch else {}
-        return {self.port: "native_transport_port", storage: "storage_port", **agent}
+        ports = {self.port: "native_transport_port", storage: "storage_port", **agent}
+        return {(spec.address, port): setting for port, setting in ports.items()}
 
     def _recorded(self, spec: NodeSpec) -> dict[str, Any]:
         assert isinstance(spec, CassandraSpec)  # noqa: S101 - it came from `_specs`

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from steelyard.spec.hbase import HBaseSystem
+from steelyard.testbed.network import Endpoint
 from steelyard.testbed.node import NodeSpec
 from steelyard.testbed.place import Place
 
@@ -75,13 +76,15 @@ class HBaseSpec(NodeSpec):
         """Where a role answers over http."""
         return Place(self.address, self.ports[OF_ROLE[role][1]], self.namespace)
 
-    def listening(self, ensemble: int) -> dict[int, str]:
-        """The ports it will listen at, each with the setting that moves it ("" where none does)."""
-        parts = [part for part in self.parts if self.place(part).address == self.address]
-        names = [name for part in parts for name in OF_ROLE[part]]
-        found = {self.ports[name]: name if name.startswith("hbase.") else "" for name in names}
+    def listening(self, ensemble: int) -> dict[Endpoint, str]:
+        """Where it will listen, each with the setting that moves the port ("" where none does)."""
+        found = {
+            (self.place(part).address, self.ports[name]): name if name.startswith("hbase.") else ""
+            for part in self.parts
+            for name in OF_ROLE[part]
+        }
         if ZOOKEEPER in self.roles and ensemble > 1:
-            found |= {self.ports[name]: "" for name in ("peer", "election")}
+            found |= {(self.address, self.ports[name]): "" for name in ("peer", "election")}
         return found
 
 

@@ -37,6 +37,7 @@ from steelyard.testbed.hbase.layout import (
 )
 from steelyard.testbed.java import find_java
 from steelyard.testbed.local import START_LIMIT_S, LocalCluster
+from steelyard.testbed.network import Endpoint
 from steelyard.testbed.node import Node, NodeSpec
 from steelyard.testbed.process import Identity
 from steelyard.testbed.server import Server
@@ -106,7 +107,7 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
     def _layout(self) -> list[HBaseSpec]:
         return [spec for spec in self.specs if isinstance(spec, HBaseSpec)]
 
-    def _ports(self, spec: NodeSpec) -> Mapping[int, str]:
+    def _listening(self, spec: NodeSpec) -> Mapping[Endpoint, str]:
         assert isinstance(spec, HBaseSpec)  # noqa: S101 - it came from `_specs`
         return spec.listening(self.system.zookeepers)
 
