@@ -12,7 +12,7 @@ use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWrite};
 use tokio::net::TcpStream;
@@ -102,48 +102,43 @@ struct Link<'a> {
 }
 
 impl Link<'_> {
+    /// Read all there is, then write all that waits: callers that an answer makes ready run between two polls, so that what
+    /// they ask for next leaves together.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Error> {
-        loop {
-            if let Some(end) = self.connection.end() {
-                return Poll::Ready(end);
-            }
-            let read = match self.read(context) {
-                Poll::Ready(Err(error)) => return Poll::Ready(error),
-                ready => ready.is_ready(),
-            };
-            let written = match self.write(context) {
-                Poll::Ready(Err(error)) => {
-                    return Poll::Ready(lost(self.connection, &error.to_string()));
-                }
-                ready => ready.is_ready(),
-            };
-            if !read && !written {
-                return Poll::Pending;
+        while let Poll::Ready(read) = self.read(context) {
+            if let Err(error) = read {
+                return Poll::Ready(error);
             }
         }
+        if let Poll::Ready(Err(error)) = self.write(context) {
+            return Poll::Ready(lost(self.connection, &error.to_string()));
+        }
+        // Asked last: whoever ends it from here on finds our waker.
+        self.connection.end().map_or(Poll::Pending, Poll::Ready)
     }
 
-    /// One `write()`, if anything waits.
+    /// Write until nothing waits or the socket takes no more; `context` is woken when there is more to do.
     fn write(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.written == self.writing.len() {
-            self.written = 0;
-            self.writing.clear();
-            self.writing.shrink_to(KEEP_BUFFER);
-            let mut state = self.connection.state();
-            if !state.take_outgoing(&mut self.writing, context) {
-                return Poll::Pending;
-            }
+        while self.written < self.writing.len() || self.next_batch(context) {
+            let rest = &self.writing[self.written..];
+            let n = ready!(Pin::new(&mut self.stream).poll_write(context, rest))?;
+            self.written += n;
+            self.counters.wrote(n);
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Take what callers left to be written; false if that is nothing. Callers that come later wake `context`.
+    fn next_batch(&mut self, context: &Context<'_>) -> bool {
+        self.written = 0;
+        self.writing.clear();
+        self.writing.shrink_to(KEEP_BUFFER);
+        let mut state = self.connection.state();
+        let taken = state.take_outgoing(&mut self.writing, context);
+        if taken {
             self.counters.sent(state.stamp(monotonic_ns()));
         }
-        let rest = &self.writing[self.written..];
-        match Pin::new(&mut self.stream).poll_write(context, rest) {
-            Poll::Ready(Ok(n)) => {
-                self.written += n;
-                self.counters.wrote(n);
-                Poll::Ready(Ok(()))
-            }
-            other => other.map_ok(|_| ()),
-        }
+        taken
     }
 
     /// One `read()`, and all the answers it completed.
