@@ -118,7 +118,7 @@ def run_latte(binary: Path, task: Task, kind: str) -> Cost:
         report = Path(folder) / "report.json"
         times = ["--warmup", f"{task.warm_up_s:g}s", "--duration", f"{task.seconds:g}s"]
         shape = ["-P", f"rows={task.rows}", "-P", f"value_bytes={task.value_bytes}"]
-        load = ["--function", kind, "--concurrency", str(task.in_flight), "--consistency", "ONE"]
+        load = ["--functions", kind, "--concurrency", str(task.in_flight), "--consistency", "ONE"]
         words = [*load, *shape, *times, "--quiet", "--output", str(report), str(HERE / "latte.rn")]
         _, peak = run([binary, "run", *words, f"{host}:{port}"])
         found = json.loads(report.read_text())["result"]
