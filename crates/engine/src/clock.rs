@@ -33,6 +33,7 @@ impl Default for Clock {
 
 impl Clock {
     /// CLOCK_MONOTONIC nanoseconds.
+    #[inline]
     pub fn now(&self) -> u64 {
         let since = self
             .tsc
@@ -45,6 +46,7 @@ impl Clock {
     }
 
     /// A new anchor may lie some nanoseconds behind the old one: time stands still then, it never goes back.
+    #[inline]
     fn forward(&self, ns: u64) -> u64 {
         let ns = ns.max(self.last.get());
         self.last.set(ns);
@@ -53,6 +55,7 @@ impl Clock {
 
     /// Tie the TSC to CLOCK_MONOTONIC anew: of a few readings the one least disturbed, since a thread that is put aside between
     /// the two clocks would tie them together wrongly by all that time.
+    #[cold]
     fn reanchor(&self) {
         let mut best = u64::MAX;
         for _ in 0..READINGS {

@@ -147,6 +147,7 @@ impl Core {
     }
 
     /// Client `slot` asks for work; `floors` is its buffer for the least acceptable versions.
+    #[inline]
     pub fn claim(&mut self, slot: usize, now: u64, floors: &mut Vec<u64>) -> Claim {
         let (number, due) = match self.dispenser.next(now) {
             Next::Wait(until) => return Claim::Wait(until),
@@ -189,6 +190,7 @@ impl Core {
     }
 
     /// The first time that differs from `us` in the database's unit.
+    #[inline]
     const fn end_of_grain(&self, us: i64) -> i64 {
         match self.grain_us {
             1 => us + 1, // the common one, and each operation would wait for a division
@@ -197,6 +199,7 @@ impl Core {
     }
 
     /// Client `slot` has done `ticket`.
+    #[inline]
     pub fn finish(
         &mut self,
         slot: usize,
@@ -235,6 +238,7 @@ impl Core {
         self.record(ticket, did, outcome, success);
     }
 
+    #[inline]
     fn acknowledge(&mut self, ticket: &Ticket, success: bool) {
         let draft = &ticket.draft;
         let writes = matches!(
@@ -248,6 +252,7 @@ impl Core {
 
     /// Writes of one timestamp are in the server's order, which we do not know: any of them may be the one that is read later,
     /// so what must be seen is `peer`, the lowest of their numbers, or newer.
+    #[inline]
     fn written(&mut self, rank: u64, peer: u64, fields: FieldSet) {
         if self.load {
             self.ledger.loaded(rank);

@@ -73,6 +73,7 @@ impl Dispenser {
     }
 
     /// What to do now. In a closed loop `now` may be the last time read.
+    #[inline]
     pub fn next(&mut self, now: u64) -> Next {
         if self.ended(now) {
             return Next::End;
@@ -90,11 +91,13 @@ impl Dispenser {
     }
 
     /// Whether nothing more will be handed out.
+    #[inline]
     pub fn ended(&self, now: u64) -> bool {
         self.stopped_at.is_some() || self.next >= self.limit || now >= self.end_ns
     }
 
     /// Due time of the number at the head, ns; None in a closed loop.
+    #[inline]
     pub fn head(&mut self) -> Option<u64> {
         let schedule = self.schedule.as_mut()?;
         let index = self.next - self.first;

@@ -65,6 +65,7 @@ impl Ledger {
     }
 
     /// What is known of `rank` now; `floors` receives the least acceptable version of each field (full only).
+    #[inline]
     pub fn known(&self, rank: u64, floors: &mut Vec<u64>) -> Known {
         floors.clear();
         let new = rank >= self.records;
@@ -93,6 +94,7 @@ impl Ledger {
     }
 
     /// A run-phase write of `fields` of `rank` by operation `number` was acknowledged.
+    #[inline]
     pub fn written(&mut self, rank: u64, number: u64, fields: impl Iterator<Item = u16>) {
         if rank >= self.records {
             self.inserted.set(rank - self.records);
@@ -119,11 +121,13 @@ impl Ledger {
     }
 
     /// Whether a delete of `rank` has been sent: concurrent with it, anything may be seen.
+    #[inline]
     pub fn deleted(&self, rank: u64) -> bool {
         self.deleted.contains(&rank)
     }
 
     /// Whether a read that was sent when `floors` held returned older data.
+    #[inline]
     pub fn stale(&self, floors: &[u64], versions: &[(u16, u64)]) -> bool {
         versions.iter().any(|(field, number)| {
             let floor = floors.get(usize::from(*field)).copied().unwrap_or(0);

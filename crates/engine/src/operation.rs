@@ -265,6 +265,7 @@ pub struct Reply {
 
 impl Reply {
     /// Forget the last reply; buffers stay, and so does a batch. Field by field: a whole new one would be moved in the hot loop.
+    #[inline]
     pub fn reset(&mut self, judge: bool, keep_versions: bool) {
         let Self {
             rows,

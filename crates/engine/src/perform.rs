@@ -68,14 +68,6 @@ pub struct Desk {
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
-/// How the attempts at one operation went.
-struct Attempted {
-    outcome: Outcome,
-    started: u64,
-    done: u64,
-    attempts: u32,
-}
-
 impl Bench {
     /// Do `ticket`.
     pub async fn perform(&self, ticket: &Ticket, desk: &mut Desk) -> Performed {
@@ -89,26 +81,25 @@ impl Bench {
         let begun = self.clock.now();
         let deadline = begun + self.tools.policy.timeout_ns;
         if ticket.draft.kind != Kind::ReadModifyWrite {
-            return self.attempts(desk, begun, deadline).await.into();
+            return self.attempts(desk, begun, deadline).await;
         }
         desk.op.kind = Kind::Read;
         desk.op.fields = ticket.draft.read_fields;
         let read = self.attempts(desk, begun, deadline).await;
         if read.outcome != Outcome::Ok {
-            return read.into();
+            return read;
         }
         desk.op.kind = Kind::Update;
         desk.op.fields = ticket.draft.fields;
         let update = self.attempts(desk, read.done, deadline).await;
         Performed {
-            outcome: update.outcome,
             started: read.started,
-            done: update.done,
             attempts: read.attempts.max(update.attempts),
             turn: Some(Turn {
                 read_done: read.done,
                 update_started: update.started,
             }),
+            ..update
         }
     }
 
@@ -117,12 +108,12 @@ impl Bench {
         desk.op.kind = Kind::Flush;
         desk.reply.reset(false, false);
         let deadline = due + self.tools.policy.timeout_ns;
-        self.attempts(desk, due, deadline).await.into()
+        self.attempts(desk, due, deadline).await
     }
 
     /// Attempt until it succeeds, retrying cannot help, or the deadline has passed. The clock is never restarted: `started`
     /// is of the first attempt, `done` of the last, each read at the socket where the driver can, else around its call.
-    async fn attempts(&self, desk: &mut Desk, begun: u64, deadline: u64) -> Attempted {
+    async fn attempts(&self, desk: &mut Desk, begun: u64, deadline: u64) -> Performed {
         let (mut attempt, mut pause, mut now) = (1, FIRST_PAUSE, begun);
         let mut started = begun;
         loop {
@@ -148,11 +139,12 @@ impl Bench {
             }
             if !again || now + pause.as_nanos() as u64 >= deadline {
                 let received = desk.reply.stamps.received_ns;
-                return Attempted {
+                return Performed {
                     outcome,
                     started,
                     done: received.unwrap_or(now).max(started),
                     attempts: attempt,
+                    turn: None,
                 };
             }
             self.pause(pause).await;
@@ -170,18 +162,6 @@ impl Bench {
             std::thread::sleep(pause); // this thread serves one client, there is no reactor to keep running
         } else {
             tokio::time::sleep(pause).await;
-        }
-    }
-}
-
-impl From<Attempted> for Performed {
-    fn from(tried: Attempted) -> Self {
-        Self {
-            outcome: tried.outcome,
-            started: tried.started,
-            done: tried.done,
-            attempts: tried.attempts,
-            turn: None,
         }
     }
 }

@@ -4,8 +4,11 @@
 //! A latency belongs to the second in which its operation was **due**. Operations are handed out in due order, so two open
 //! sets (the newest due second and the one before) hold nearly everything; what is older goes out as single samples.
 
+mod live;
+
 use crate::operation::{Kind, Outcome};
 use hdrhistogram::Histogram;
+use live::Live;
 use std::sync::mpsc::{Receiver, Sender};
 
 /// One second in nanoseconds.
@@ -89,6 +92,7 @@ impl Default for IntervalSet {
 }
 
 impl IntervalSet {
+    #[inline]
     fn record(&mut self, slot: usize, value: u64) {
         self.histograms[slot]
             .get_or_insert_with(|| Box::new(histogram()))
@@ -174,7 +178,7 @@ pub struct Recorder {
     current: Box<IntervalSet>,
     previous: Box<IntervalSet>,
     late: Vec<Straggler>,
-    live: Histogram<u32>,
+    live: Live,
     /// Counts of the second that is running.
     pub counts: Counts,
     /// When it ends, ns since the phase's start.
@@ -204,7 +208,7 @@ impl Recorder {
             current: Box::default(),
             previous: Box::default(),
             late: Vec::with_capacity(256),
-            live: Histogram::new_with_bounds(1, HOUR_NS, 2).expect("constant bounds"),
+            live: Live::default(),
             counts: Counts::default(),
             second_end: SECOND,
             ahead: Counts::default(),
@@ -214,11 +218,11 @@ impl Recorder {
     }
 
     /// Record a finished operation.
+    #[inline]
     pub fn record(&mut self, sample: &Sample) {
         if !sample.part {
             self.completed(sample);
-            self.live
-                .saturating_record(sample.done.saturating_sub(sample.due));
+            self.live.record(sample.done.saturating_sub(sample.due));
         }
         self.clock(sample.kind as usize, sample);
         if self.apart && !sample.part {
@@ -238,6 +242,7 @@ impl Recorder {
         }
     }
 
+    #[inline]
     fn clock(&mut self, op: usize, sample: &Sample) {
         let second = sample.due.saturating_sub(self.start_ns) / SECOND;
         let response = sample.done.saturating_sub(sample.due);
@@ -281,11 +286,20 @@ impl Recorder {
         }
     }
 
+    #[inline]
     fn put(&mut self, second: u64, slot: usize, value: u64) {
+        if second == self.current.second {
+            self.current.record(slot, value);
+        } else {
+            self.put_apart(second, slot, value);
+        }
+    }
+
+    /// Into a newer set than the current one, or an older.
+    #[cold]
+    fn put_apart(&mut self, second: u64, slot: usize, value: u64) {
         if second > self.current.second {
             self.advance(second);
-        }
-        if second == self.current.second {
             self.current.record(slot, value);
         } else if second == self.previous.second {
             self.previous.record(slot, value);

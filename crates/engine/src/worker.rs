@@ -37,6 +37,7 @@ struct Shared {
 }
 
 impl Shared {
+    #[inline]
     fn core<R>(&self, use_core: impl FnOnce(&mut Core) -> R) -> R {
         use_core(
             self.core
@@ -46,6 +47,7 @@ impl Shared {
         )
     }
 
+    #[inline]
     fn poll_claim(
         self: &Rc<Self>,
         slot: usize,
@@ -205,11 +207,10 @@ impl ReactorCrew {
         quantum_ns: u64,
         present: mpsc::Sender<()>,
     ) -> std::io::Result<Self> {
-        let paced = core.dispenser.paced();
         let shared = Rc::new(Shared {
+            paced: core.dispenser.paced(),
             core: RefCell::new(Some(core)),
             bench,
-            paced,
             recent: Cell::new(monotonic_ns()),
             waiting: RefCell::default(),
             head_changed: Notify::new(),
@@ -218,7 +219,7 @@ impl ReactorCrew {
             cap,
             present: RefCell::new(Some(present)),
         });
-        let pacer = if paced {
+        let pacer = if shared.paced {
             let pacing = pace(shared.clone(), Timer::new()?, quantum_ns);
             Some(tokio::task::spawn_local(pacing))
         } else {

@@ -6,6 +6,7 @@ use crate::recorder::Sample;
 
 impl Core {
     /// The outcome after judging what came back: an absence that had to be expected is a success.
+    #[inline]
     pub(super) fn judge(
         &mut self,
         ticket: &Ticket,
@@ -38,6 +39,7 @@ impl Core {
     }
 
     /// Samples of an operation, and of its parts if it is a read-modify-write.
+    #[inline]
     pub(super) fn record(
         &mut self,
         ticket: &Ticket,

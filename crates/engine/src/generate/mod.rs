@@ -107,6 +107,7 @@ impl Generator {
 
     /// Fill `op` from `draft`: key always, values if the kind writes (update, insert, read-modify-write). The time stamp is
     /// left as it is.
+    #[inline]
     pub fn fill(&self, draft: &Draft, op: &mut Operation) {
         op.kind = draft.kind;
         op.number = draft.number;
