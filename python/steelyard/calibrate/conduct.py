@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ from steelyard.testbed.watch.host import host_facts
 from steelyard.version import version
 
 DRIVERS = ("cql", "hbase", "null")
+TRIES = 4
+"""Of a cell, at most, while other guests of the host take too much."""
 Told = Callable[[str, Verdict], None]
 """Receives each verdict, and under which heading it stands."""
 
@@ -92,10 +94,17 @@ class Calibration:
     def _each(self, part: str, cells: Iterable[Cell], lab: Lab, folder: Path) -> Iterable[Verdict]:
         for number, cell in enumerate(cells):
             self._begin(cell.name)
-            verdict = judge(cell, run(lab, cell, folder / f"{part}-{number}", self._seen))
+            verdict = self._calmest(cell, lab, folder / f"{part}-{number}")
             self._verdicts[part].append(verdict)
             self._told(part, verdict)
             yield verdict
+
+    def _calmest(self, cell: Cell, lab: Lab, folder: Path) -> Verdict:
+        """The try from which the host stole least; another is made only if it stole too much."""
+        tries: list[Verdict] = []
+        while not tries or (tries[-1].disturbed and len(tries) < TRIES):
+            tries.append(judge(cell, run(lab, cell, folder / str(len(tries)), self._seen)))
+        return replace(min(tries, key=lambda verdict: verdict.steal_share), tries=len(tries))
 
     def certificate(self) -> dict[str, Any]:
         """What was found, for JSON (docs/calibration.md)."""
@@ -125,5 +134,6 @@ def plain(verdict: Verdict) -> dict[str, Any]:
         **asdict(verdict),
         "errors": errors,
         "within": verdict.within,
+        "disturbed": verdict.disturbed,
         "follows_model": verdict.follows_model,
     }

@@ -14,6 +14,8 @@ from steelyard.calibrate.fakes import Fakes
 from steelyard.calibrate.truth import Stamps
 from steelyard.engine.process import EngineProcess, Event, Queue
 from steelyard.errors import EngineError
+from steelyard.testbed.watch import machine
+from steelyard.testbed.watch.cgroup import Values
 
 PHASE = "run"
 READY_LIMIT_S = 60.0
@@ -32,11 +34,13 @@ class Observed:
         summary: the engine's phase summary (docs/format.md).
         stamps: the servers'; None with the null driver.
         start_ns: the phase's start, from which due times count.
+        steal_share: of all cores' time, what the host gave to other guests meanwhile.
     """
 
     summary: Mapping[str, Any]
     stamps: Stamps | None
     start_ns: int
+    steal_share: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -69,14 +73,25 @@ def run(lab: Lab, cell: Cell, folder: Path, seen: Seen = lambda _: None) -> Obse
         start_ns = time.monotonic_ns() + LEAD_NS
         if fakes is not None:
             fakes.case(cell.law, seed=cell.seed, epoch_ns=start_ns, faults=cell.faults, burn_us=cell.burn_us)
+        before = _machine()
         process.acknowledged(process.post("phase", name=PHASE, at_ns=start_ns))
         ended = _await(process, events, "phase_end", _limit_s(cell), seen)
+        stolen = _stolen(before, _machine())
         process.acknowledged(process.post("finish"))
         process.wait(SPARE_S)
     finally:
         process.kill()
     stamps = fakes.stamps(folder / "stamps.bin") if fakes is not None else None
-    return Observed(ended["summary"], stamps, int(ended["start_ns"]))
+    return Observed(ended["summary"], stamps, int(ended["start_ns"]), stolen)
+
+
+def _machine() -> Values:
+    return machine.cpu(Path("/proc/stat").read_text())
+
+
+def _stolen(before: Values, after: Values) -> float:
+    spent = {name: after[name] - before[name] for name in machine.WHOLE}
+    return spent[machine.STEAL] / max(sum(spent.values()), 1e-9)
 
 
 def _limit_s(cell: Cell) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from steelyard.analysis.warnings.host import STEAL
 from steelyard.calibrate.cells import Cell
 from steelyard.calibrate.drive import Observed
 from steelyard.calibrate.truth import PERCENTILES, Times, due_times, percentiles, queue
@@ -61,6 +62,8 @@ class Verdict:
         backlog: most operations due and not started.
         saturated_s: seconds in which the client was the cause of that.
         cpu_us: of the engine for an operation. rss_mib: its memory at most.
+        steal_share: of all cores' time, what other guests of the host took.
+        tries: of this cell, until that was no more than `STEAL`; the calmest is kept.
     """
 
     cell: str
@@ -80,11 +83,18 @@ class Verdict:
     saturated_s: float = 0.0
     cpu_us: float = 0.0
     rss_mib: float = 0.0
+    steal_share: float = 0.0
+    tries: int = 1
 
     @property
     def within(self) -> bool:
         """Whether every operation was done and every percentile is within what is allowed."""
         return self.completed == self.operations and all(e.within for e in self.errors.values())
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether the host took so much that the figures say little of the client."""
+        return self.steal_share > STEAL
 
     @property
     def follows_model(self) -> bool:
@@ -121,6 +131,7 @@ def judge(cell: Cell, observed: Observed) -> Verdict:
         saturated_s=float(saturation["seconds_saturated"]),
         cpu_us=cpu_ns / 1e3 / max(operations, 1),
         rss_mib=summary["rss_max_bytes"] / 2**20,
+        steal_share=observed.steal_share,
     )
 
 

@@ -9,6 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from steelyard.analysis.warnings.host import STEAL
 from steelyard.calibrate.truth import PERCENTILES
 
 LATE_ALLOWED_US = {"p50": 50.0, "p99": 500.0}
@@ -42,9 +43,14 @@ def _errors(cells: Iterable[Mapping[str, Any]]) -> Table:
             f"{us(late['p50'])}/{us(late['p99'])}" if late else "",
             f"{cell['cpu_us']:.1f} us",
             f"{cell['rss_mib']:.0f}",
-            "" if cell["within"] else "off",
+            _word(cell),
         )
     return table
+
+
+def _word(cell: Mapping[str, Any]) -> str:
+    stolen = f"steal {cell['steal_share']:.1%}" if cell["disturbed"] else ""
+    return ", ".join(filter(None, ("" if cell["within"] else "off", stolen)))
 
 
 def _error(error: Mapping[str, Any] | None) -> str:
@@ -74,7 +80,7 @@ def _conclusions(certificate: Mapping[str, Any], allowed: Mapping[str, float]) -
     if judged:
         right = sum(c["within"] for c in judged)
         tolerance = f"{allowed['relative'] * 100:g} % + {allowed['absolute_us']:.0f} us"
-        yield f"Percentiles within {tolerance} of the truth: {right} of {len(judged)} tries"
+        yield f"Percentiles within {tolerance} of the truth: {right} of {len(judged)} cells{_calm(judged)}"
         yield from _models(judged)
     for cell in certificate["busy_server"]:
         late = cell["late_us"]
@@ -90,8 +96,16 @@ def _conclusions(certificate: Mapping[str, Any], allowed: Mapping[str, float]) -
         yield f"No rate was kept without being late{end}"
 
 
+def _calm(judged: Sequence[Mapping[str, Any]]) -> str:
+    calm = [c for c in judged if not c["disturbed"]]
+    if len(calm) == len(judged):
+        return ""
+    right = sum(c["within"] for c in calm)
+    return f"; {right} of the {len(calm)} with steal of at most {STEAL:.0%}"
+
+
 def _models(judged: Sequence[Mapping[str, Any]]) -> Iterable[str]:
     small = [c for c in judged if c["loop"] == "target, small cap"]
     if small:
         right = sum(c["follows_model"] for c in small)
-        yield f"Small caps as the simulated queue has it, within the same: {right} of {len(small)} tries"
+        yield f"Small caps as the simulated queue has it, within the same: {right} of {len(small)} cells"

@@ -41,7 +41,7 @@ def _outside(context: Context, found: Certificate) -> list[str]:
 def _cited(found: Certificate) -> str:
     return (
         f"on {found.created[:10]} with the {found.driver} driver up to {found.rate_per_s:,.0f}/s: "
-        f"percentiles were within {found.allowed} of the truth in {found.right} of {found.cells} tries; "
+        f"percentiles were within {found.allowed} of the truth in {found.right} of {found.cells} cells; "
         f"{found.path}"
     )
 

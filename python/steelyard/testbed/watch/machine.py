@@ -9,6 +9,9 @@ from pathlib import Path
 from steelyard.testbed.watch.cgroup import Read, Values, pressure
 from steelyard.testbed.watch.proc import TICKS_PER_S, parse_pairs
 
+STEAL = "cpu_steal_seconds_total"
+WHOLE = ("cpu_seconds_total", "cpu_iowait_seconds_total", STEAL, "cpu_idle_seconds_total")
+"""Of the names that `cpu` gives those that make up all the time there was."""
 SECTOR_BYTES = 512  # of /proc/diskstats, whatever the device's own sector is
 
 
@@ -25,7 +28,7 @@ def cpu(text: str) -> Values:
         "cpu_user_seconds_total": user + nice,
         "cpu_system_seconds_total": system + irq + softirq,
         "cpu_iowait_seconds_total": iowait,
-        "cpu_steal_seconds_total": steal,
+        STEAL: steal,
         "cpu_idle_seconds_total": idle,
     }
 
