@@ -76,7 +76,7 @@ class Calibration:
 
     def _all(self, lab: Lab, folder: Path) -> None:
         for verdict in self._each("rates", limit.rising(quick=self.quick), lab, folder):
-            if limit.late(verdict):
+            if limit.ends(verdict):
                 break
         for _ in self._each("cells", self._cells(), lab, folder):
             pass

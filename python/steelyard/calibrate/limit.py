@@ -37,10 +37,15 @@ def late(verdict: Verdict) -> str:
     return ""
 
 
+def ends(verdict: Verdict) -> bool:
+    """Whether the client itself could not keep this rate: where the host stole its time nobody knows."""
+    return bool(late(verdict)) and not verdict.disturbed
+
+
 def found(tried: Sequence[Verdict]) -> dict[str, Any]:
     """The highest rate that was kept, and what happened at the first that was not."""
     kept = [v for v in tried if not late(v)]
-    missed = next((v for v in tried if late(v)), None)
+    missed = next((v for v in tried if ends(v)), None)
     return {
         "highest_rate_per_s": kept[-1].rate_per_s if kept else None,
         "missed_rate_per_s": missed.rate_per_s if missed else None,
@@ -51,6 +56,7 @@ def found(tried: Sequence[Verdict]) -> dict[str, Any]:
                 "late_us": v.late_us,
                 "completed_per_s": v.completed_per_s,
                 "cpu_us": v.cpu_us,
+                "steal_share": v.steal_share,
             }
             for v in tried
         ],
