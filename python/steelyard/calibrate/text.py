@@ -94,6 +94,8 @@ def _conclusions(certificate: Mapping[str, Any], allowed: Mapping[str, float]) -
         yield f"Highest rate without being late: {rates['highest_rate_per_s']:,.0f}/s{end}"
     elif missed:
         yield f"No rate was kept without being late{end}"
+    elif rates["tried"]:
+        yield "The host stole too much of the CPU to say which rates the client keeps"
 
 
 def _calm(judged: Sequence[Mapping[str, Any]]) -> str:
