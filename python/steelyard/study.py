@@ -43,12 +43,14 @@ class Outcome:
         planned: how many trials it has.
         errors: of the trials that failed, in order.
         interrupted: whether the user stopped it.
+        disturbed: how many trials are done and do not count.
     """
 
     path: Path
     planned: int = 1
     errors: list[SteelyardError] = field(default_factory=list)
     interrupted: bool = False
+    disturbed: int = 0
 
 
 def conduct(
@@ -58,6 +60,7 @@ def conduct(
     out: Path | None = None,
     *,
     resume: bool = False,
+    disturbed: bool = False,
     judge: Judge = lambda _: None,
 ) -> Outcome:
     """Run every trial that is not done yet.
@@ -68,6 +71,7 @@ def conduct(
         since_ns: when the command was given, CLOCK_MONOTONIC.
         out: the run's folder; None = `results/TIME-NAME`.
         resume: `out` is an interrupted run of this study, which goes on.
+        disturbed: what was done and disturbed from outside is run again, too.
         judge: looks at each finished trial; one that was disturbed is run once more.
 
     Raises:
@@ -87,10 +91,11 @@ def conduct(
     with Interrupts() as interrupts:
         conductor = _Conductor(folder, study, planned, engine, show, interrupts, judge)
         try:
-            conductor.run(outcome, since_ns)
+            conductor.run(outcome, folder.pending(disturbed=disturbed), since_ns)
         finally:
             conductor.release()
             folder.close()
+    outcome.disturbed = sum(1 for row in folder.rows.values() if row.tainted)
     return outcome
 
 
@@ -125,9 +130,8 @@ class _Conductor:
             if row.status == "done" and row.seconds:
                 self.pace.took(row.number, row.seconds)
 
-    def run(self, outcome: Outcome, since_ns: int) -> None:
+    def run(self, outcome: Outcome, pending: list[Trial], since_ns: int) -> None:
         """Run what is pending, until the end, an interruption, or an error that all trials would meet."""
-        pending = self.folder.pending()
         if self.several and len(pending) < self.total:
             self.show.say(f"going on: {self.total - len(pending)} of {self.total} trials are done")
         for place, trial in enumerate(pending):

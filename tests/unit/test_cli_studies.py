@@ -52,6 +52,7 @@ def test_a_study_by_its_points(
     assert result.exit_code == 0, result.output
     assert "trial 2 of 2: " in result.stderr
     assert result.stdout.count(f"{counting} of 1") == 2
+    assert ("--disturbed` runs them again" in result.stdout) == (counting == 0)
     assert json.loads((out / "run.json").read_text())["design"]["name"] == "s-small"
 
 
@@ -73,6 +74,7 @@ def test_a_finished_study_has_nothing_left_to_do(tmp_path: Path) -> None:
 def test_what_does_not_go_with_resume(tmp_path: Path) -> None:
     assert "--resume goes on with the study as it was" in fault("run", written(tmp_path), "--resume", "r")
     assert "cannot be read" in fault("run", "--resume", str(tmp_path / "nowhere"))
+    assert "--disturbed goes with --resume" in fault("run", written(tmp_path), "--disturbed")
     assert "Missing argument 'STUDY'" in fault("run")
 
 

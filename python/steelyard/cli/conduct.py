@@ -21,8 +21,9 @@ from steelyard.study import conduct as conduct_study
 
 
 def conduct(
-    study: Study, *, out: Path | None, report: bool, resume: bool = False, fail_on_claims: bool = False
-) -> None:
+    study: Study, *, out: Path | None, report: bool, resume: bool = False, disturbed: bool = False,
+    fail_on_claims: bool = False,
+) -> None:  # fmt: skip
     """Run a study, print its summary, write its report.
 
     Args:
@@ -30,6 +31,7 @@ def conduct(
         out: the result's folder.
         report: write the HTML report.
         resume: `out` may be an interrupted run of this study, which then goes on.
+        disturbed: trials of it that were disturbed from outside are run again.
         fail_on_claims: raise GateError when a claim of the study is not confirmed.
 
     Raises:
@@ -40,7 +42,9 @@ def conduct(
     goes_on = resume and out is not None and (out / "run.json").is_file()
     show = make_show(Console(stderr=True, highlight=False))
     try:
-        outcome = conduct_study(study, show, process_start_ns(), out, resume=goes_on, judge=taint)
+        outcome = conduct_study(
+            study, show, process_start_ns(), out, resume=goes_on, disturbed=disturbed, judge=taint
+        )
     finally:
         show.finish()
     failed = len(outcome.errors)  # before a report that cannot be made adds to them
@@ -61,7 +65,7 @@ def _present(outcome: Outcome, *, report: bool, points: int) -> None:
     from steelyard.report import text_report, write_report
 
     console = Console(highlight=False)
-    lines = [f"result: {outcome.path}"]
+    lines = [*_disturbed(outcome), f"result: {outcome.path}"]
     try:
         if points > 1:  # a page of each trial would be long; any of them can be had afterwards
             show_points(outcome.path, console)
@@ -73,6 +77,15 @@ def _present(outcome: Outcome, *, report: bool, points: int) -> None:
         outcome.errors.append(InfrastructureError(f"the report could not be made: {error}"))
     for line in lines:
         console.print(line, soft_wrap=True, markup=False)
+
+
+def _disturbed(outcome: Outcome) -> list[str]:
+    if not outcome.disturbed or outcome.planned == 1:
+        return []
+    return [
+        f"{outcome.disturbed} of {outcome.planned} trials were disturbed from outside and do not count; "
+        f"`steelyard run --resume {outcome.path} --disturbed` runs them again"
+    ]
 
 
 def list_trials(study: Study) -> None:

@@ -33,6 +33,10 @@ def run(  # noqa: PLR0917 - typer calls it by name
     resume: Annotated[
         Path | None, typer.Option(help="Go on with the study of this result folder; no study is named then.")
     ] = None,
+    disturbed: Annotated[
+        bool,
+        typer.Option("--disturbed", help="With --resume: run again also what was disturbed from outside."),
+    ] = False,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write the HTML report.")] = True,
     fail_on_claims: Annotated[
         bool,
@@ -43,11 +47,14 @@ def run(  # noqa: PLR0917 - typer calls it by name
 
     A study that was interrupted goes on where it was when the same command is given again with the same
     --out, or with --resume RESULT: trials that are done are kept, one that was not finished is begun again.
+    With --disturbed so is one that other guests of the host or other programs disturbed; both are kept.
     """
     from steelyard.cli.conduct import conduct, list_trials
     from steelyard.spec.read import read_study
     from steelyard.spec.shipped import find_study
 
+    if disturbed and resume is None:
+        raise InputError("--disturbed goes with --resume: it is about trials that are done")
     if resume is not None:
         if study or set_ or small or out:
             raise InputError(
@@ -64,4 +71,4 @@ def run(  # noqa: PLR0917 - typer calls it by name
     if dry_run:
         list_trials(read)
     else:
-        conduct(read, out=out, report=report, resume=True, fail_on_claims=fail_on_claims)
+        conduct(read, out=out, report=report, resume=True, disturbed=disturbed, fail_on_claims=fail_on_claims)

@@ -135,9 +135,10 @@ class RunFolder:
             return str(read_json(self.final(number) / "manifest.json").get("status"))
         return None
 
-    def pending(self) -> list[Trial]:
-        """The trials that are not done, in their order."""
-        return [trial for trial in self._trials if self.rows[trial.number].status != "done"]
+    def pending(self, *, disturbed: bool = False) -> list[Trial]:
+        """The trials that are not done, in their order; with `disturbed` also those that do not count."""
+        rows = ((trial, self.rows[trial.number]) for trial in self._trials)
+        return [trial for trial, row in rows if row.status != "done" or (disturbed and row.tainted)]
 
     def open_trial(self, number: int) -> Path:
         """Make a trial's folder, `.partial` until it is sealed; what an earlier attempt left is set aside."""
