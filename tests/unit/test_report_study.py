@@ -97,6 +97,22 @@ def test_the_ledger_says_what_the_same_word_means(model: ReportModel) -> None:
     assert "all 3 DataNodes" in lines["Written before the answer"][1]
 
 
+def test_a_local_level_asks_the_replicas_of_one_datacenter(model: ReportModel) -> None:
+    ready = {
+        "replication_in_effect": {"class": "NetworkTopologyStrategy", "dc1": "3", "dc2": "2"},
+        "local_datacenter": "dc1", "read_consistency": "LOCAL_QUORUM", "write_consistency": "LOCAL_QUORUM",
+    }  # fmt: skip
+    for trial in model.trials:
+        if trial.manifest["engine"]["ready"].get("system") != "hbase":
+            trial.manifest["engine"]["ready"] |= ready
+    study = overview(model)
+    assert study is not None
+    lines = {row[0]: row[1] for row in study.tables[2].rows}
+    assert lines["Written before the answer"].startswith("LOCAL_QUORUM: 2 of 3 replicas of dc1;")
+    assert lines["A read asks"].endswith("its answer holds every acknowledged write")
+    assert lines["A read asks"].startswith("LOCAL_QUORUM: 2 of 3 replicas of dc1;")
+
+
 def test_latency_is_drawn_against_achieved_throughput(model: ReportModel) -> None:
     study = overview(model)
     assert study is not None

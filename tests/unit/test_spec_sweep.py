@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from steelyard.spec.schema import study_schema
 from steelyard.spec.shipped import find_study, shipped
 from steelyard.spec.study import Study
 from steelyard.spec.system import CassandraSystem, EmbeddedSystem
+from steelyard.spec.trials import trials
 
 SWEEP = """
 question = "Which?"
@@ -236,6 +238,11 @@ def test_data_size_is_made_of_records(tmp_path: Path) -> None:
         ('system = { kind = "null" }\nreset = "none"\n[factors]\nworkload = ["a", "d"]',
          "reset = 'none' keeps the data, but workload 'd' inserts or deletes: the next "
          "trial would find other records than it expects (workload=d)"),
+        ('system = { kind = "null" }\nstarts = 2', "starts = 2, but reset = 'fresh' starts a"),
+        ('system = { kind = "null" }\nreset = "truncate"\nrepetitions = 5\nstarts = 2',
+         "5 repetitions cannot be"),
+        ('system = { kind = "hosts", hosts = ["a"] }\nreset = "truncate"\nrepetitions = 2\nstarts = 2',
+         "starts = 2, but this cluster is given"),
         ('system = { kind = "null" }\ncache = "warm"', "cache = 'warm' needs a warm-up"),
         ('system = { kind = "null" }\ncache = "cold"\nload = { warmup_s = 1 }', "cache = 'cold' and load"),
         ('system = { kind = "hosts", hosts = ["a"] }\ncache = "cold"', "cache = 'cold': the caches of given"),
@@ -243,6 +250,33 @@ def test_data_size_is_made_of_records(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_what_cannot_be_done(tmp_path: Path, text: str, message: str) -> None:
     assert fault(tmp_path, f'workload = "a"\n{text}\n').startswith(message)
+
+
+STARTS = """
+workload = "a"
+repetitions = 6
+reset = "truncate"
+system = { kind = "cassandra" }
+[factors]
+partitioner = ["Murmur3Partitioner", "RandomPartitioner"]
+clients = [1, 2]
+"""
+
+
+@pytest.mark.parametrize("starts", [1, 2, 3, 6])
+def test_repetitions_are_dealt_over_the_starts_of_a_cluster(tmp_path: Path, starts: int) -> None:
+    found = trials(read(tmp_path, f"starts = {starts}\n{STARTS}"))
+    assert sorted((t.point, t.repetition) for t in found) == [
+        (p, r) for p in range(1, 5) for r in range(1, 7)
+    ]
+    groups = [list(group) for _, group in itertools.groupby(found, key=lambda t: t.group)]
+    assert len(groups) == 2 * starts
+    for group in groups:
+        assert len({t.levels["partitioner"] for t in group}) == 1
+        assert len({(t.repetition - 1) * starts // 6 for t in group}) == 1
+        assert len(group) == 12 // starts
+    firsts = {group[0].levels["partitioner"] for group in groups[::2]}
+    assert len(firsts) == (1 if starts == 1 else 2)  # seed 42: no cluster is always the first
 
 
 def test_given_hosts_may_be_measured_several_times(tmp_path: Path) -> None:

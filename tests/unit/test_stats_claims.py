@@ -48,6 +48,36 @@ def rising(clients: int) -> dict[str, float]:
     return {METRIC: 1e6 * (1 + 0.5 * clients), "ok_per_s": 1000.0 * clients / (1 + 0.05 * (clients - 1))}
 
 
+RATIO = {
+    "kind": "ratio",
+    "numerator": {"where": {"heap": 2}},
+    "denominator": {"where": {"heap": 1}},
+    "direction": "above",
+}
+
+
+@pytest.mark.parametrize(
+    ("starts", "answer"),
+    [([1] * 6, "inconclusive"), ([1, 2, 3, 4, 5, 6], "confirmed"), ([None] * 6, "confirmed")],
+)
+@pytest.mark.parametrize("check", [RATIO, {"kind": "trend", "factor": "heap", "direction": "up"}])
+def test_clusters_are_compared_over_several_starts_only(
+    check: dict[str, Any], starts: list[int | None], answer: str
+) -> None:
+    frame = trials(lambda heap: {METRIC: 1e6 * heap}, [{"heap": 1}, {"heap": 2}])
+    groups = [start and 10 * heap + start for heap in (1, 2) for start in starts]
+    found = one(check, frame.with_columns(pl.Series("group", groups, dtype=pl.Int64)), ["heap"])
+    assert found.direction == answer
+    assert any("shared one start of a cluster" in reason for reason in found.reasons) == (
+        answer != "confirmed"
+    )
+
+
+def test_points_on_one_start_are_compared() -> None:
+    frame = trials(lambda heap: {METRIC: 1e6 * heap}, [{"heap": 1}, {"heap": 2}])
+    assert one(RATIO, frame.with_columns(pl.lit(1).alias("group")), ["heap"]).direction == "confirmed"
+
+
 @pytest.mark.parametrize(("direction", "answer"), [("up", "confirmed"), ("down", "refuted")])
 def test_a_trend_has_a_direction(direction: str, answer: str) -> None:
     found = one(

@@ -60,6 +60,10 @@ def test_runs_of_one_load_say_so() -> None:
     assert mean(Runs(values, starts=[1, 1, 2, 2], loads=[1, 1, 1, 1])).given == "this load"
     assert mean(Runs(values, starts=[1, 1, 1, 1], loads=[1, 1, 1, 1])).given == "this start"
     assert mean(Runs(values, loads=[1, 1, 2, 2])).count == 2
+    one_start = mean(Runs(values, starts=[1, 1, 1, 1], loads=[1, 2, 3, 4]))
+    assert (one_start.count, one_start.given) == (4, "this start")
+    two_starts = mean(Runs(values, starts=[1, 1, 2, 2], loads=[1, 2, 3, 4]))
+    assert (two_starts.count, two_starts.given) == (2, "")
     assert mean(Runs(values, starts=[1, 1, 2, 2], loads=[1, 1, 1, 1])).count == 2
 
 

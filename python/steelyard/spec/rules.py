@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from steelyard.errors import InputError
 from steelyard.spec.study import Point, Study
+from steelyard.spec.trials import APART
 
 
 def given(point: Point) -> bool:
@@ -96,6 +97,23 @@ def _restored_but_not_whole(study: Study, point: Point, _several: bool) -> Fault
     return None
 
 
+def _started_anew_but_not_shared(study: Study, point: Point, _several: bool) -> Fault:
+    starts = study.starts
+    if starts > 1 and study.reset in APART:
+        return (
+            f"starts = {starts}, but reset = '{study.reset}' starts a cluster for every trial anyway",
+            "leave starts out, or share clusters: reset = 'truncate' or 'none'",
+        )
+    if starts > 1 and given(point):
+        return f"starts = {starts}, but this cluster is given and not ours to start", "leave starts out"
+    if study.repetitions % starts:
+        return (
+            f"{study.repetitions} repetitions cannot be dealt evenly over starts = {starts}",
+            "take starts that divide the repetitions",
+        )
+    return None
+
+
 def _warm_without_warmup(study: Study, point: Point, _several: bool) -> Fault:
     if study.cache == "warm" and not point.load.warmup_s:
         return "cache = 'warm' needs a warm-up", "say how long: load.warmup_s"
@@ -112,5 +130,5 @@ def _cold_but_warmed(study: Study, point: Point, _several: bool) -> Fault:
 
 RULES: tuple[Callable[[Study, Point, bool], Fault], ...] = (
     _fresh_but_given, _kept_but_changed, _restored_but_not_ours, _restored_but_not_whole,
-    _warm_without_warmup, _cold_but_warmed,
+    _started_anew_but_not_shared, _warm_without_warmup, _cold_but_warmed,
 )  # fmt: skip

@@ -52,6 +52,9 @@ class Design(Model):
     """Between trials: `fresh` a new cluster; `truncate` the same cluster, the table dropped and loaded anew;
     `none` the same cluster and data; `restore` a new start of a cluster whose data were loaded once, kept,
     and are put back as they were."""
+    starts: Annotated[int, Field(ge=1, le=1000)] = 1
+    """With `truncate` or `none`: how often a cluster that trials share is started anew, the repetitions dealt
+    evenly over its starts. What differs between two clusters is known over starts only."""
     cache: Cache = "as-left"
     """Before a trial is measured: `as-left` by the load; `warm`, a warm-up must be given (load.warmup_s);
     `cold`, this host's page cache is dropped (servers keep what they hold in their own memory)."""

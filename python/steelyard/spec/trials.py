@@ -31,14 +31,15 @@ Cell = tuple[Point, int]
 def trials(study: Study) -> list[Trial]:
     """Every trial of a study, in the order in which they run.
 
-    Trials that share a cluster (`reset`) follow each other; groups, and trials within each, are ordered as
-    the study asks. Those that share a data set have the seed it was loaded with, by which values are judged.
+    Trials that share a start of a cluster (`reset`, `starts`) follow each other; groups, and trials within
+    each, are ordered as the study asks. Those that share a data set have the seed it was loaded with, by
+    which values are judged.
     """
     found: list[Trial] = []
     one_load = study.reset in ("none", "restore")
     data_sets: dict[str, int] = {}
-    for group, points in enumerate(_groups(study), start=1):
-        for point, repetition in _ordered(points, study):
+    for group, cells in enumerate(_groups(study), start=1):
+        for point, repetition in cells:
             number, seed = len(found) + 1, trial_seed(study.seed, 1 if one_load else repetition)
             data = {"none": group, "restore": data_sets.setdefault(key(data_set(point, seed)), number)}
             found.append(
@@ -79,17 +80,34 @@ def _digest(*words: object) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
 
 
-def _groups(study: Study) -> list[list[Point]]:
-    """Points that can share a cluster, and with `reset = none` its data; one group when none is shared."""
+def _groups(study: Study) -> list[list[Cell]]:
+    """What runs on one start of a cluster, in order; one group when no cluster is shared."""
     if study.reset in APART:
-        return [list(study.cells)]
+        return [_ordered(study.cells, study)]
     found: dict[str, list[Point]] = {}
     for point in study.cells:
         found.setdefault(_shared_key(point, data=study.reset == "none"), []).append(point)
-    groups = list(found.values())
-    if study.order == "random":
-        groups.sort(key=lambda points: _digest(study.seed, "group", points[0].number))
+    groups = [
+        [(point, r) for point, r in _ordered(points, study) if _start(r, study) == start]
+        for start in range(study.starts)
+        for points in _sorted(list(found.values()), start, study)
+    ]
+    if study.order == "listed":  # all repetitions of a point, then the next point's
+        groups.sort(key=lambda cells: cells[0][0].number)
     return groups
+
+
+def _sorted(clusters: list[list[Point]], start: int, study: Study) -> list[list[Point]]:
+    """The clusters in an order of their own each time, so that none is always the first."""
+    if study.order != "random":
+        return clusters
+    word = ("group", *([start] if start else []))
+    return sorted(clusters, key=lambda points: _digest(study.seed, *word, points[0].number))
+
+
+def _start(repetition: int, study: Study) -> int:
+    """Which start of its cluster a repetition belongs to, from 0."""
+    return (repetition - 1) * study.starts // study.repetitions
 
 
 def _shared_key(point: Point, *, data: bool) -> str:

@@ -101,6 +101,10 @@ class Cell:
         values = [float(row[metric]) for row in rows]
         return Runs(values, _nested(rows, "group"), _nested(rows, "data"))
 
+    def starts(self) -> frozenset[Any]:
+        """The starts of servers that its completed, undisturbed trials had; empty when not written down."""
+        return frozenset(_nested([row for row in self.rows if _clean(row)], "group"))
+
     def against(self, metric: str, unsteady: bool) -> list[str]:
         """What speaks against judging it: too few repetitions, a disturbed trial, no steady state."""
         found = []

@@ -54,6 +54,7 @@ def _one(claim: Claim, trials: Trials, small: bool) -> Verdict:
     if not found:
         return nothing(claim, small, f"fewer than two levels of {check.factor} were measured")
     reasons = _against([(cell, claim.metric) for line in found.values() for cell in line.values()], claim)
+    reasons += _one_start([tuple(line.values()) for line in found.values()])
     if missing := _unmeasured(found, levels):
         reasons = (*reasons, f"not measured: {missing}")
     return _verdict(claim, reasons, lambda: CURVES[check.kind](claim, check, found), small)
@@ -75,6 +76,7 @@ def _ratio(claim: Claim, check: Ratio | Equality, trials: Trials, small: bool) -
     reasons = _against(
         [(cell, m) for pair in pairs for cell, m in zip(pair, (above, below), strict=True)], claim
     )
+    reasons += _one_start(pairs)
     if isinstance(check, Ratio):
         return _verdict(claim, reasons, lambda: ratios.ratio(claim, check, pairs), small)
     return _verdict(claim, reasons, lambda: ratios.equality(claim, check, pairs), small)
@@ -91,6 +93,20 @@ def _against(cells: Sequence[tuple[Cell, str]], claim: Claim) -> tuple[str, ...]
         f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: {reason}"
         for reason, names in found.items()
     )
+
+
+def _one_start(lines: Iterable[Sequence[Cell]]) -> tuple[str, ...]:
+    """What speaks against comparing cells of different clusters that were started once each: no two starts of
+    the same cluster are alike, and what one of them does differently would count as the cause."""
+    for line in lines:
+        starts = [cell.starts() for cell in line]
+        lone = [cell for cell, own in zip(line, starts, strict=True) if len(own) == 1 < len(cell.rows)]
+        if lone and len({*starts}) > 1:
+            return (
+                f"{lone[0].name}: its trials shared one start of a cluster, and what it is compared with had "
+                "another (`starts = 6` in the study gives it six)",
+            )
+    return ()
 
 
 def _verdict(claim: Claim, reasons: tuple[str, ...], check: Callable[[], Finding], small: bool) -> Verdict:

@@ -1,9 +1,9 @@
 """Repeated runs as the unit of evidence: the mean of a figure with its interval, and the contrast of two.
 
 One run gives one value, whatever the number of operations in it: those are not independent of each other.
-Runs may be nested: several runs on one start of the servers, several starts on one load of the data. Then
-the highest level that was repeated is the unit, and what was not repeated is said: an interval over runs of
-one load holds 'given this load'.
+Runs may be nested: several runs on one start of the servers, several starts on one load of the data, or
+several loads on one start. Then the highest level that was repeated is the unit, and what was not repeated
+is said: an interval over runs of one load holds 'given this load'.
 """
 
 from __future__ import annotations
@@ -63,13 +63,17 @@ class Runs:
 
     def units(self) -> tuple[list[list[int]], str]:
         """Places of the runs of each independent unit, and what was not repeated."""
-        loads = self.loads or range(len(self.values))
-        starts = self.starts or range(len(self.values))
-        for keys, given in ((loads, ""), (starts, "this load")):
+        own = range(len(self.values))
+        levels = [(self.loads or own, "this load"), (self.starts or own, "this start")]
+        levels.sort(
+            key=lambda level: len(set(level[0]))
+        )  # several loads may lie on one start, or the reverse
+        given = ""
+        for keys, name in levels:
             if len(set(keys)) > 1:
                 return _grouped(keys), given
-        given = "this start" if len(self.values) > 1 and self.starts else "this load"
-        return [[n] for n in range(len(self.values))], given if len(self.values) > 1 else ""
+            given = name
+        return [[n] for n in own], given if len(self.values) > 1 else ""
 
     def logs(self) -> Floats:
         """Mean of the logarithms of each unit."""

@@ -136,11 +136,12 @@ def methods(found: Answers) -> Iterator[str]:
     """How the trials were made and judged, in sentences."""
     design = found.design
     trials = found.trials
+    starts = f", {n} starts of each cluster" if (n := design.get("starts", 1)) > 1 else ""
     if found.asked.paper:
         yield f"The paper: {found.asked.paper}"
     yield (
         f"{trials.height} trials planned, {design.get('repetitions', '?')} repetitions of each point, order "
-        f"{design.get('order', '?')}, reset {design.get('reset', '?')} between trials, cache "
+        f"{design.get('order', '?')}, reset {design.get('reset', '?')} between trials{starts}, cache "
         f"{design.get('cache', '?')}, seed {design.get('seed', '?')}."
     )
     yield (

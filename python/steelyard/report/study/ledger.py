@@ -52,17 +52,20 @@ class Side:
                 return table[name]
         return None
 
-    def copies(self) -> int | None:
-        """Replicas of a row (CQL), or of a block of the log and the files (HBase)."""
+    def copies(self, level: str = "") -> int | None:
+        """Replicas of a row (CQL), or of a block of the log and the files (HBase); for a level that asks one
+        datacenter only, those of that datacenter."""
         if self.hbase:
             return part(self.system, "replication").get("hdfs")
         said = part(self.ready, "replication_in_effect")
-        counts = [int(v) for name, v in said.items() if name != "class" and str(v).isdigit()]
-        return sum(counts) or None
+        counts = {name: int(v) for name, v in said.items() if name != "class" and str(v).isdigit()}
+        if level.upper().startswith("LOCAL_") and len(counts) > 1:
+            return counts.get(str(self.ready.get("local_datacenter")))
+        return sum(counts.values()) or None
 
     def needed(self, level: str) -> int | None:
         """Replicas that a consistency level waits for."""
-        copies, level = self.copies(), level.upper()
+        copies, level = self.copies(level), level.upper()
         fixed = {"ANY": 1, "ONE": 1, "LOCAL_ONE": 1, "TWO": 2, "THREE": 3}
         if level in fixed or copies is None:
             return fixed.get(level)
@@ -82,7 +85,7 @@ def _replicas_written(side: Side) -> str | None:
     if not side.cql:
         return None
     level = str(side.ready.get("write_consistency"))
-    return f"{level}: {side.needed(level) or '?'} of {copies or '?'} replicas; the others are sent it too"
+    return f"{level}: {_of(side, level)}; the others are sent it too"
 
 
 def _read_from(side: Side) -> str | None:
@@ -91,12 +94,20 @@ def _read_from(side: Side) -> str | None:
     if not side.cql:
         return None
     read, write = str(side.ready.get("read_consistency")), str(side.ready.get("write_consistency"))
-    asked, written, copies = side.needed(read), side.needed(write), side.copies()
-    if None in (asked, written, copies):
+    asked, written = side.needed(read), side.needed(write)
+    among = side.copies(read)
+    if None in (asked, written, among) or among != side.copies(write):
         return read
-    overlap = (asked or 0) + (written or 0) > (copies or 0)
+    overlap = (asked or 0) + (written or 0) > (among or 0)
     promise = "holds every acknowledged write" if overlap else "may lack an acknowledged write"
-    return f"{read}: {asked} of {copies} replicas; with writes at {write} its answer {promise}"
+    return f"{read}: {_of(side, read)}; with writes at {write} its answer {promise}"
+
+
+def _of(side: Side, level: str) -> str:
+    """How many replicas a level waits for, among how many, and where those are if not everywhere."""
+    among = side.copies(level)
+    where = f" of {side.ready.get('local_datacenter')}" if among != side.copies() else ""
+    return f"{side.needed(level) or '?'} of {among or '?'} replicas{where}"
 
 
 def _retries(side: Side) -> str | None:
