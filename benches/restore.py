@@ -85,7 +85,9 @@ def main() -> None:
     parser.add_argument("--starts", type=int, default=3)
     parser.add_argument("--folder", type=Path, help="a disk with room  [default: the current folder]")
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=asked.folder or Path.cwd()) as folder:
+    place = asked.folder or Path.cwd()
+    place.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place) as folder:
         os.environ["STEELYARD_STATE"] = f"{folder}/state"
         for system in asked.systems:
             print(measure(system, asked.records, asked.starts, Path(folder)), flush=True)
