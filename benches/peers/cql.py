@@ -120,7 +120,7 @@ def run_latte(binary: Path, task: Task, kind: str) -> Cost:
         shape = ["-P", f"rows={task.rows}", "-P", f"value_bytes={task.value_bytes}"]
         load = ["--functions", kind, "--concurrency", str(task.in_flight), "--consistency", "ONE"]
         words = [*load, *shape, *times, "--quiet", "--output", str(report), str(HERE / "latte.rn")]
-        _, peak = run([binary, "run", *words, f"{host}:{port}"])
+        _, peak = run([binary, "--log-dir", folder, "run", *words, f"{host}:{port}"])
         found = json.loads(report.read_text())["result"]
     if found["error_count"]:
         raise SystemExit(f"latte: {found['errors'][:3]}")

@@ -43,7 +43,7 @@ class Outcome:
         planned: how many trials it has.
         errors: of the trials that failed, in order.
         interrupted: whether the user stopped it.
-        disturbed: how many trials are done and do not count.
+        disturbed: how many trials do not count, for a reason that another attempt may be free of.
     """
 
     path: Path
@@ -95,7 +95,7 @@ def conduct(
         finally:
             conductor.release()
             folder.close()
-    outcome.disturbed = sum(1 for row in folder.rows.values() if row.tainted)
+    outcome.disturbed = len(folder.disturbed())
     return outcome
 
 
@@ -198,7 +198,7 @@ class _Conductor:
             self.show.say(f"trial {trial.number}: whether it was disturbed could not be told: {error!r}")
             return None
         if found:
-            self.folder.taint(trial.number, found.text)
+            self.folder.taint(trial.number, found)
         return found
 
     def _hold(self, trial: Trial, path: Path) -> _Held:

@@ -41,7 +41,7 @@ def written(folder: Path) -> str:
 
 
 @pytest.mark.usefixtures("fake_engine")
-@pytest.mark.parametrize(("found", "counting"), [(None, 1), (Disturbance("steal: 5 %", passing=False), 0)])
+@pytest.mark.parametrize(("found", "counting"), [(None, 1), (Disturbance("steal: 5 %", passing=True), 0)])
 def test_a_study_by_its_points(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: Disturbance | None, counting: int
 ) -> None:

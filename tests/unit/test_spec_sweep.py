@@ -275,8 +275,8 @@ def test_repetitions_are_dealt_over_the_starts_of_a_cluster(tmp_path: Path, star
         assert len({t.levels["partitioner"] for t in group}) == 1
         assert len({(t.repetition - 1) * starts // 6 for t in group}) == 1
         assert len(group) == 12 // starts
-    firsts = {group[0].levels["partitioner"] for group in groups[::2]}
-    assert len(firsts) == (1 if starts == 1 else 2)  # seed 42: no cluster is always the first
+    if starts == 6:  # by chance alone one of the two would be first each time in 1 of 32 seeds
+        assert len({group[0].levels["partitioner"] for group in groups[::2]}) == 2
 
 
 def test_given_hosts_may_be_measured_several_times(tmp_path: Path) -> None:

@@ -179,14 +179,22 @@ def test_what_would_come_again_is_only_noted(tmp_path: Path, bed: type[Bed]) -> 
 
 def test_what_was_disturbed_is_run_again_when_asked(tmp_path: Path, bed: type[Bed]) -> None:
     asked = study(tmp_path)
-    assert go(tmp_path, asked, judge=disturbed("002", passing=False)).disturbed == 1
+    assert go(tmp_path, asked, judge=disturbed("002")).disturbed == 1
     bed.calls.clear()
     assert go(tmp_path, asked, resume=True).disturbed == 1
     assert not bed.calls
     assert go(tmp_path, asked, resume=True, disturbed=True).disturbed == 0
     assert bed.calls == ["up", "down"]
-    assert [a["tainted"] for a in attempts(tmp_path)[2]] == ["steal: 5 %"]
+    assert [a["tainted"] for a in attempts(tmp_path)[2]] == ["steal: 5 %"] * 2
     assert [row["tainted"] for row in said(tmp_path)["trials"]] == [None] * 4
+
+
+def test_what_would_come_again_is_not_run_again(tmp_path: Path, bed: type[Bed]) -> None:
+    asked = study(tmp_path)
+    assert go(tmp_path, asked, judge=disturbed("002", passing=False)).disturbed == 0
+    bed.calls.clear()
+    go(tmp_path, asked, resume=True, disturbed=True)
+    assert not bed.calls
 
 
 def test_an_interrupted_study_goes_on(tmp_path: Path, bed: type[Bed]) -> None:

@@ -19,6 +19,7 @@ import tomlkit
 from steelyard.errors import InfrastructureError, InputError
 from steelyard.results.clock import now_text
 from steelyard.results.disk import read_json, write_atomically, write_json, writing
+from steelyard.results.disturbance import Disturbance
 from steelyard.spec.asked import Asked
 from steelyard.spec.study import Design, Study, Trial
 from steelyard.spec.trials import plan_hash
@@ -48,6 +49,7 @@ class TrialRow:
     reason: str | None = None
     seconds: float | None = None
     tainted: str | None = None
+    passing: bool = False
     attempts: list[dict[str, Any]] = field(default_factory=list)
 
     @classmethod
@@ -136,9 +138,13 @@ class RunFolder:
         return None
 
     def pending(self, *, disturbed: bool = False) -> list[Trial]:
-        """The trials that are not done, in their order; with `disturbed` also those that do not count."""
-        rows = ((trial, self.rows[trial.number]) for trial in self._trials)
-        return [trial for trial, row in rows if row.status != "done" or (disturbed and row.tainted)]
+        """The trials that are not done, in their order; with `disturbed` also those of `disturbed()`."""
+        again = self.disturbed() if disturbed else ()
+        return [t for t in self._trials if self.rows[t.number].status != "done" or t.number in again]
+
+    def disturbed(self) -> set[int]:
+        """Trials that do not count for a reason which may have passed by now."""
+        return {row.number for row in self.rows.values() if row.tainted and row.passing}
 
     def open_trial(self, number: int) -> Path:
         """Make a trial's folder, `.partial` until it is sealed; what an earlier attempt left is set aside."""
@@ -163,7 +169,7 @@ class RunFolder:
                 row.attempts.append(
                     {"folder": name, "status": status, "reason": row.reason, "tainted": row.tainted}
                 )
-        row.tainted = None
+        row.tainted, row.passing = None, False
 
     def seal(self, number: int) -> Path:
         """A trial's manifest is complete: give its folder its name."""
@@ -178,9 +184,9 @@ class RunFolder:
         row.status, row.reason, row.seconds = status, reason, seconds
         self._write()
 
-    def taint(self, number: int, why: str) -> None:
+    def taint(self, number: int, found: Disturbance) -> None:
         """Note that something outside the study disturbed a trial: it is kept, and not to be averaged."""
-        self.rows[number].tainted = why
+        self.rows[number].tainted, self.rows[number].passing = found.text, found.passing
         self._write()
 
     def close(self) -> None:

@@ -98,11 +98,10 @@ def _groups(study: Study) -> list[list[Cell]]:
 
 
 def _sorted(clusters: list[list[Point]], start: int, study: Study) -> list[list[Point]]:
-    """The clusters in an order of their own each time, so that none is always the first."""
+    """The clusters in the order of this start; a random one is drawn anew for each."""
     if study.order != "random":
         return clusters
-    word = ("group", *([start] if start else []))
-    return sorted(clusters, key=lambda points: _digest(study.seed, *word, points[0].number))
+    return sorted(clusters, key=lambda points: _digest(study.seed, "group", start, points[0].number))
 
 
 def _start(repetition: int, study: Study) -> int:

@@ -65,9 +65,8 @@ class Runs:
         """Places of the runs of each independent unit, and what was not repeated."""
         own = range(len(self.values))
         levels = [(self.loads or own, "this load"), (self.starts or own, "this start")]
-        levels.sort(
-            key=lambda level: len(set(level[0]))
-        )  # several loads may lie on one start, or the reverse
+        # the fewer the higher: several starts may lie on one load, or several loads on one start
+        levels.sort(key=lambda level: len(set(level[0])))
         given = ""
         for keys, name in levels:
             if len(set(keys)) > 1:

@@ -106,7 +106,7 @@ def _read_from(side: Side) -> str | None:
 def _of(side: Side, level: str) -> str:
     """How many replicas a level waits for, among how many, and where those are if not everywhere."""
     among = side.copies(level)
-    where = f" of {side.ready.get('local_datacenter')}" if among != side.copies() else ""
+    where = f" of {side.ready.get('local_datacenter')}" if among not in (None, side.copies()) else ""
     return f"{side.needed(level) or '?'} of {among or '?'} replicas{where}"
 
 
