@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +96,11 @@ def summary(trial: TrialResult, phase: str) -> dict[str, Any]:
     found = trial.summary(phase)
     assert found is not None
     return found
+
+
+def offered(summary: Mapping[str, Any]) -> int:
+    """Operations that were due: not all are sent where a busy machine stops the engine near the end."""
+    return int(summary["operations"] + summary["censored"]["unsent"])
 
 
 def ours(folder: Path) -> list[str]:

@@ -83,7 +83,8 @@ def test_a_property_file_runs_unchanged(ycsb: Ycsb, cql: Callable, tmp_path: Pat
     assert (
         read["95thPercentileLatency(us)"] <= read["MaxLatency(us)"] < found["OVERALL"]["RunTime(ms)"] * 1000
     )
-    assert abs(found["OVERALL"]["RunTime(ms)"] - 5000) < 500
+    late_ms = max(read["MaxLatency(us)"], update["MaxLatency(us)"]) / 1000  # a busy machine may end late
+    assert 4900 < found["OVERALL"]["RunTime(ms)"] < 5500 + late_ms
     lines = [line for line in ran.stderr.splitlines() if line.startswith("mine: ")]
     assert len(lines) >= 5
     assert " 0 sec: 0 operations; est completion in " in lines[0]

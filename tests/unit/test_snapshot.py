@@ -307,6 +307,7 @@ FSCK started by root (auth:SIMPLE) from /127.0.0.1 for path /hbase/data at Sat N
 /hbase/data/default/usertable/.tabledesc/.tableinfo.0000000001.635 635 bytes, replicated: replication=3, 1 block(s):  OK
 /hbase/data/default/usertable/1b255f4def2540a61b255f4def2540a6/.regioninfo 43 bytes, replicated: replication=3, 1 block(s):  OK
 /hbase/data/default/usertable/1b255f4def2540a61b255f4def2540a6/family/aa255f4def2540a61b255f4def2540a6 4711 bytes, replicated: replication=3, 1 block(s):  OK
+/hbase/data/default/usertable/1b255f4def2540a61b255f4def2540a6/family/ab255f4def2540a61b255f4def2540a6 9422 bytes, replicated: replication=3, 1 block(s):  OK
 /hbase/data/default/usertable/1b255f4def2540a61b255f4def2540a6/recovered.edits/5.seqid 0 bytes, replicated: replication=3, 0 block(s):  OK
 /hbase/data/hbase/meta/1588230740/info/bb255f4def2540a61b255f4def2540a6 99 bytes, replicated: replication=3, 1 block(s):  OK
 Status: HEALTHY
@@ -314,10 +315,11 @@ The filesystem under path '/hbase/data' is HEALTHY
 """  # noqa: E501 - as HDFS prints it
 
 
-def test_store_files_of_users_tables() -> None:
+def test_store_files_of_users_tables_that_no_compaction_has_replaced() -> None:
     listed = {found["path"]: int(found["size"]) for found in hbase.FILE.finditer(FSCK)}
-    assert len(listed) == 5
-    assert hbase.store_files(listed) == {"default/usertable": {"files": 1, "bytes": 4711}}
+    used = {"aa255f4def2540a61b255f4def2540a6", "bb255f4def2540a61b255f4def2540a6"}
+    assert len(listed) == 6
+    assert hbase.store_files(listed, used) == {"default/usertable": {"files": 1, "bytes": 4711}}
 
 
 def test_rules_keep_what_they_name(tmp_path: Path) -> None:

@@ -201,6 +201,7 @@ def test_every_short_name_sets_something(tmp_path: Path) -> None:
         "theta": "0.5", "version": "4.1", "cpu": "0.5", "memory": '"1g"', "consistency": '"TWO"',
         "read-consistency": '"TWO"', "write-consistency": '"TWO"', "partitioner": '"RandomPartitioner"',
         "commitlog-sync": '"group"', "durability": "false", "heap": '"512m"', "in-flight": "9",
+        "token-aware": "false",
     }  # fmt: skip
     plain = (
         'workload = "a"\nload = { target = 3, operations = 9 }\nsystem = { kind = "cassandra", nodes = 3 }\n'

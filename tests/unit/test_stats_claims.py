@@ -299,7 +299,7 @@ def test_a_disturbed_trial_counts_unless_it_was_run_again() -> None:
     instead = pl.concat([frame.filter(~first), disturbed], how="diagonal_relaxed")
     found = one(TREND, instead, ["clients"])
     assert found.direction == "inconclusive"
-    assert any("disturbed (steal: 4 %)" in reason for reason in found.reasons)
+    assert any("1 of 6 trials disturbed (steal)" in reason for reason in found.reasons)
 
 
 def test_percentiles_of_few_runs_go_by_their_extremes() -> None:

@@ -15,13 +15,18 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from watching import LIMIT_S, await_missing, times
 
 from steelyard.errors import InfrastructureError
 from steelyard.testbed.base import WatchTarget
+from steelyard.testbed.waiting import wait_until
 from steelyard.testbed.watch import AgentClient, Sampler, ask, host_facts, read_spool
+from steelyard.testbed.watch.link import ANSWER_WITHIN_S
 from steelyard.testbed.watch.sampler import next_due
 from steelyard.testbed.watch.table import Table
 
+PERIOD_S = 0.05
+CPU = "cpu_seconds_total"
 METRICS = {"server_heap_used_bytes": 5.0, "server_sstables": 2}
 Answer = Callable[[str], str | None]
 
@@ -59,17 +64,30 @@ def node(name: str, address: tuple[str, int] | None = None) -> WatchTarget:
     return WatchTarget(name, lambda: [os.getpid()], agent=address)
 
 
-def sample(targets: list[WatchTarget], seconds: float = 0.5, spool: Path | None = None) -> Sampler:
-    sampler = Sampler(targets, lambda: {"engine": os.getppid()}, os.getpid(), 0.05, spool=spool)
+def sample(
+    targets: list[WatchTarget],
+    until: Callable[[Sampler], bool] = lambda sampler: times(sampler, "machine", CPU).len() > 3,
+    spool: Path | None = None,
+) -> Sampler:
+    sampler = Sampler(targets, lambda: {"engine": os.getppid()}, os.getpid(), PERIOD_S, spool=spool)
     sampler.start()
-    time.sleep(seconds)
+    wait_until(lambda: until(sampler), [], LIMIT_S, "not sampled enough")
     sampler.stop()
     return sampler
 
 
+def in_time(sampler: Sampler) -> bool:
+    """Whether the usual tick came a period after the one before it."""
+    usual = times(sampler, "machine", CPU).diff().median()
+    return usual is not None and usual < 1.5 * PERIOD_S * 1e9  # type: ignore[operator]
+
+
 def test_every_source_is_sampled() -> None:
     with agent(good) as address:
-        sampler = sample([node("node1", address), node("node2")])
+        sampler = sample(
+            [node("node1", address), node("node2")],
+            lambda sampler: times(sampler, "node1", "server_sstables").len() >= 8 and in_time(sampler),
+        )
     frame = sampler.frame()
     assert dict(frame.schema) == {
         "t_ns": pl.Int64,
@@ -78,8 +96,8 @@ def test_every_source_is_sampled() -> None:
         "value": pl.Float64,
     }
     assert set(frame["source"]) == {"machine", "engine", "lab", "others", "node1", "node2"}
-    ticks = frame.filter(source="machine", metric="cpu_seconds_total").height
-    assert 8 <= ticks <= 13
+    ticks = frame.filter(source="machine", metric=CPU).height
+    assert 8 <= ticks <= sampler.cost()["seconds"] / PERIOD_S + 2  # the first and the last are taken at once
     assert frame.filter(source="node1", metric="server_sstables").height >= ticks - 2
     assert sampler.latest("node1", "server_heap_used_bytes") == 5.0
     assert sampler.latest("node1", "nothing") is None
@@ -96,13 +114,14 @@ def test_a_server_that_does_not_answer_holds_up_nobody() -> None:
         return good("")
 
     with agent(good) as one, agent(frozen) as two:
-        sampler = sample([node("quick", one), node("frozen", two)], 0.9)
+        sampler = sample(
+            [node("quick", one), node("frozen", two)],
+            lambda sampler: times(sampler, "quick", "server_sstables").len() >= 14 and bool(sampler.missing),
+        )
         released.set()
-    frame = sampler.frame()
-    times = frame.filter(source="frozen", metric="cpu_seconds_total")["t_ns"].diff().drop_nulls()
-    assert times.max() < 0.3e9  # type: ignore[operator]
-    assert frame.filter(source="quick", metric="server_sstables").height >= 14
-    assert frame.filter(source="frozen", metric="server_sstables").height == 0
+    longest = times(sampler, "frozen", CPU).diff().max()
+    assert longest < ANSWER_WITHIN_S * 1e9, "it was waited for"  # type: ignore[operator]
+    assert times(sampler, "frozen", "server_sstables").is_empty()
     assert "never answered: no answer for" in sampler.missing["frozen.server_*"]
 
 
@@ -116,7 +135,7 @@ def test_after_a_freeze_the_late_answer_is_dropped_and_the_next_are_taken() -> N
         return good("")
 
     with agent(slow_once) as address:
-        sampler = sample([node("node1", address)], 1.1)
+        sampler = sample([node("node1", address)], lambda _: len(asked) >= 8)
     answers = sampler.frame().filter(source="node1", metric="server_sstables")
     assert answers.height == len(asked) - 1 >= 5
     assert answers["t_ns"].min() > (asked[0] + 0.69) * 1e9  # type: ignore[operator]
@@ -133,9 +152,9 @@ def test_after_a_freeze_the_late_answer_is_dropped_and_the_next_are_taken() -> N
 )
 def test_a_broken_agent_is_noted(answer: Answer, why: str) -> None:
     with agent(answer) as address:
-        sampler = sample([node("node1", address)], 0.3)
+        sampler = sample([node("node1", address)])
     assert why in sampler.missing["node1.server_*"]
-    assert sampler.frame().filter(source="node1", metric="cpu_seconds_total").height > 3
+    assert times(sampler, "node1", CPU).len() > 3
 
 
 def test_an_agent_that_comes_later_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,8 +163,7 @@ def test_an_agent_that_comes_later_is_found(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("steelyard.testbed.watch.link.LONGEST_PAUSE_S", 0.1)
     sampler = Sampler([node("node1", address)], dict, os.getpid(), 0.05)
     sampler.start()
-    time.sleep(0.3)
-    assert "refused" in sampler.missing["node1.server_*"]
+    await_missing(sampler, "node1.server_*", "refused")
     with socket.create_server(address) as server:
         server.settimeout(5)
         connection, _ = server.accept()
@@ -158,8 +176,7 @@ def test_a_testbed_that_fails_does_not_stop_the_sampling() -> None:
     def gone() -> list[int]:
         raise RuntimeError("being taken down")
 
-    sampler = sample([WatchTarget("node1", gone)], 0.2)
-    assert sampler.frame().filter(source="machine", metric="cpu_seconds_total").height > 2
+    sampler = sample([WatchTarget("node1", gone)])
     assert "being taken down (at" in sampler.missing["node1.processes"]
 
 
@@ -172,7 +189,7 @@ def test_stopping_twice_or_without_a_start_is_fine() -> None:
 
 def test_the_spool_survives_a_crash_and_goes_with_the_parquet_file(tmp_path: Path) -> None:
     spool = tmp_path / "system.ndjson"
-    sampler = sample([node("node1")], 0.2, spool)
+    sampler = sample([node("node1")], spool=spool)
     assert read_spool(spool).equals(sampler.frame())
     with spool.open("a") as out:
         out.write('{"t_ns": 1, "sou')
@@ -183,7 +200,7 @@ def test_the_spool_survives_a_crash_and_goes_with_the_parquet_file(tmp_path: Pat
 
 
 def test_a_spool_that_cannot_be_written_is_noted(tmp_path: Path) -> None:
-    sampler = sample([], 0.1, tmp_path / "nowhere" / "spool")
+    sampler = sample([], spool=tmp_path / "nowhere" / "spool")
     assert "nowhere" in sampler.missing["lab.spool"]
     assert sampler.frame().height > 0
 

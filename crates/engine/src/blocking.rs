@@ -28,26 +28,29 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next operation for client `slot`, waiting until it is due.
+    /// The next operation for client `slot`, waiting until it is due; false when there is none.
     fn claim(
         &self,
         mut state: MutexGuard<'_, State>,
         slot: usize,
         bench: &Bench,
-        floors: &mut Vec<u64>,
-    ) -> Option<Ticket> {
+        ticket: &mut Ticket,
+    ) -> bool {
         loop {
             let now = bench.clock.now();
-            match state.core.as_mut()?.claim(slot, now, floors) {
+            let Some(core) = state.core.as_mut() else {
+                return false;
+            };
+            match core.claim(slot, now, ticket) {
                 Claim::End => {
                     self.call.notify_all();
-                    return None;
+                    return false;
                 }
-                Claim::Go(ticket) => {
+                Claim::Go => {
                     if ticket.due.is_some() {
                         self.call.notify_one(); // somebody must wait for the new head
                     }
-                    return Some(ticket);
+                    return true;
                 }
                 Claim::Wait(_) if state.led => {
                     state = self
@@ -75,15 +78,15 @@ fn client(shared: &Shared, bench: &Bench, slot: usize) {
     // SAFETY: prctl with these arguments only changes this thread's timer slack.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
     let mut desk = Desk::default();
-    let mut claimed = shared.claim(shared.lock(), slot, bench, &mut desk.floors);
-    while let Some(ticket) = claimed {
-        let did = futures::executor::block_on(bench.perform(&ticket, &mut desk));
+    let mut claimed = shared.claim(shared.lock(), slot, bench, &mut desk.ticket);
+    while claimed {
+        let did = futures::executor::block_on(bench.perform(&mut desk));
         let mut state = shared.lock();
-        let Desk { reply, floors, .. } = &mut desk;
+        let Desk { ticket, reply, .. } = &mut desk;
         if let Some(core) = state.core.as_mut() {
-            core.finish(slot, &ticket, &did, reply, floors);
+            core.finish(slot, ticket, &did, reply);
         }
-        claimed = shared.claim(state, slot, bench, &mut desk.floors);
+        claimed = shared.claim(state, slot, bench, &mut desk.ticket);
     }
 }
 

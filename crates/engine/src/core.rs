@@ -146,19 +146,21 @@ impl Core {
         }
     }
 
-    /// Client `slot` asks for work; `floors` is its buffer for the least acceptable versions.
+    /// Client `slot` asks for work; `ticket` is filled if there is any.
     #[inline]
-    pub fn claim(&mut self, slot: usize, now: u64, floors: &mut Vec<u64>) -> Claim {
+    pub fn claim(&mut self, slot: usize, now: u64, ticket: &mut Ticket) -> Claim {
         let (number, due) = match self.dispenser.next(now) {
             Next::Wait(until) => return Claim::Wait(until),
             Next::End => return Claim::End,
             Next::Go { number, due } => (number, due),
         };
         let draft = self.cursor.at(number);
+        ticket.draft = draft;
+        ticket.due = due;
         if draft.kind == Kind::Delete {
             self.ledger.deleting(draft.rank);
         }
-        let known = self.ledger.known(draft.rank, floors);
+        ticket.known = self.ledger.known(draft.rank, &mut ticket.floors);
         self.slots[slot] = Slot {
             due: due.unwrap_or(now),
             kind: draft.kind,
@@ -174,19 +176,14 @@ impl Core {
             self.peer = number;
             self.peers_until = self.end_of_grain(self.last_timestamp_us);
         }
-        let judge = match self.verify {
+        ticket.timestamp_us = self.last_timestamp_us;
+        ticket.peer = self.peer;
+        ticket.judge = match self.verify {
             Verify::Off => false,
             Verify::Sample => number.is_multiple_of(64),
             Verify::All | Verify::Full => true,
         };
-        Claim::Go(Ticket {
-            draft,
-            due,
-            timestamp_us: self.last_timestamp_us,
-            peer: self.peer,
-            judge,
-            known,
-        })
+        Claim::Go
     }
 
     /// The first time that differs from `us` in the database's unit.
@@ -200,20 +197,13 @@ impl Core {
 
     /// Client `slot` has done `ticket`.
     #[inline]
-    pub fn finish(
-        &mut self,
-        slot: usize,
-        ticket: &Ticket,
-        did: &Performed,
-        reply: &mut Reply,
-        floors: &[u64],
-    ) {
+    pub fn finish(&mut self, slot: usize, ticket: &Ticket, did: &Performed, reply: &mut Reply) {
         self.slots[slot] = IDLE;
         self.in_flight -= 1;
         self.done += 1;
         self.last_done = self.last_done.max(did.done);
         self.attempts[(did.attempts as usize).min(ATTEMPTS - 1)] += 1;
-        let outcome = self.judge(ticket, did, reply, floors);
+        let outcome = self.judge(ticket, did, reply);
         let success = outcome == Outcome::Ok;
         self.ok += u64::from(success);
         self.outcomes[outcome as usize] += 1;

@@ -3,10 +3,11 @@
 use crate::generate::values::{Check, Values};
 
 /// Kinds of operation, by YCSB's names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Kind {
     /// Read one record.
+    #[default]
     Read,
     /// Write fields of an existing record.
     Update,
@@ -143,9 +144,10 @@ impl Key {
 }
 
 /// Which fields of a record are meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum FieldSet {
     /// All of them, in order.
+    #[default]
     All,
     /// The field of this index.
     One(u16),

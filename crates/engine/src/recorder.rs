@@ -4,11 +4,12 @@
 //! A latency belongs to the second in which its operation was **due**. Operations are handed out in due order, so two open
 //! sets (the newest due second and the one before) hold nearly everything; what is older goes out as single samples.
 
-mod live;
+mod buckets;
+
+pub use buckets::Buckets;
 
 use crate::operation::{Kind, Outcome};
 use hdrhistogram::Histogram;
-use live::Live;
 use std::sync::mpsc::{Receiver, Sender};
 
 /// One second in nanoseconds.
@@ -74,19 +75,24 @@ pub struct Sample {
     pub done: u64,
 }
 
+/// As fine as [`histogram`].
+type Interval = Buckets<10>;
+/// Fine enough to look at while it runs.
+type Live = Buckets<7>;
+
 /// The histograms of one due second.
 pub struct IntervalSet {
     /// Seconds since the phase's start.
     pub second: u64,
     /// By [`slot`], made on first use and then kept.
-    pub histograms: Vec<Option<Box<Histogram<u64>>>>,
+    pub histograms: [Option<Interval>; SLOTS],
 }
 
 impl Default for IntervalSet {
     fn default() -> Self {
         Self {
             second: 0,
-            histograms: (0..SLOTS).map(|_| None).collect(),
+            histograms: [const { None }; SLOTS],
         }
     }
 }
@@ -94,9 +100,7 @@ impl Default for IntervalSet {
 impl IntervalSet {
     #[inline]
     fn record(&mut self, slot: usize, value: u64) {
-        self.histograms[slot]
-            .get_or_insert_with(|| Box::new(histogram()))
-            .saturating_record(value);
+        self.histograms[slot].get_or_insert_default().record(value);
     }
 }
 
@@ -176,6 +180,8 @@ pub struct Recorder {
     closed: bool,
     apart: bool,
     current: Box<IntervalSet>,
+    /// When the current due second began.
+    current_from: u64,
     previous: Box<IntervalSet>,
     late: Vec<Straggler>,
     live: Live,
@@ -206,6 +212,7 @@ impl Recorder {
             closed,
             apart,
             current: Box::default(),
+            current_from: start_ns,
             previous: Box::default(),
             late: Vec::with_capacity(256),
             live: Live::default(),
@@ -244,42 +251,41 @@ impl Recorder {
 
     #[inline]
     fn clock(&mut self, op: usize, sample: &Sample) {
-        let second = sample.due.saturating_sub(self.start_ns) / SECOND;
-        let response = sample.done.saturating_sub(sample.due);
+        let due = sample.due;
+        let response = sample.done.saturating_sub(due);
         if !sample.success {
-            self.put(second, slot(op, Clocked::Failed), response);
+            self.put(due, slot(op, Clocked::Failed), response);
             self.put(
-                second,
+                due,
                 slot(op, Clocked::FailedFloor),
                 response.max(self.timeout_ns),
             );
             return;
         }
         self.put(
-            second,
+            due,
             slot(op, Clocked::Service),
             sample.done.saturating_sub(sample.started),
         );
         if !self.closed {
-            self.put(second, slot(op, Clocked::Response), response);
+            self.put(due, slot(op, Clocked::Response), response);
             self.put(
-                second,
+                due,
                 slot(op, Clocked::Wait),
-                sample.started.saturating_sub(sample.due),
+                sample.started.saturating_sub(due),
             );
         }
     }
 
     /// An operation that was due but never answered: `waited` ns so far. It counts as a failure at least as long as the time-out.
     pub fn censor(&mut self, kind: Kind, due: u64, waited: u64) {
-        let second = due.saturating_sub(self.start_ns) / SECOND;
         let total = self.apart && kind != Kind::Flush; // which is no part of the total
         for op in [Some(kind as usize), total.then_some(TOTAL)]
             .into_iter()
             .flatten()
         {
             self.put(
-                second,
+                due,
                 slot(op, Clocked::FailedFloor),
                 waited.max(self.timeout_ns),
             );
@@ -287,20 +293,23 @@ impl Recorder {
     }
 
     #[inline]
-    fn put(&mut self, second: u64, slot: usize, value: u64) {
-        if second == self.current.second {
+    fn put(&mut self, due: u64, slot: usize, value: u64) {
+        if due.wrapping_sub(self.current_from) < SECOND {
             self.current.record(slot, value);
         } else {
-            self.put_apart(second, slot, value);
+            self.put_apart(due, slot, value);
         }
     }
 
     /// Into a newer set than the current one, or an older.
     #[cold]
-    fn put_apart(&mut self, second: u64, slot: usize, value: u64) {
+    fn put_apart(&mut self, due: u64, slot: usize, value: u64) {
+        let second = due.saturating_sub(self.start_ns) / SECOND;
         if second > self.current.second {
             self.advance(second);
             self.current.record(slot, value);
+        } else if second == self.current.second {
+            self.current.record(slot, value); // due before the start
         } else if second == self.previous.second {
             self.previous.record(slot, value);
         } else {
@@ -318,6 +327,7 @@ impl Recorder {
     fn advance(&mut self, second: u64) {
         let mut fresh = self.spare.try_recv().unwrap_or_default();
         fresh.second = second;
+        self.current_from = self.start_ns + second * SECOND;
         let current = std::mem::replace(&mut self.current, fresh);
         let previous = std::mem::replace(&mut self.previous, current);
         let _ = self.out.send(Shipment::Set(previous)); // the cold half outlives every worker

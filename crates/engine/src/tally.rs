@@ -4,7 +4,7 @@
 use crate::distribution::Distribution;
 use crate::operation::{Kind, Outcome};
 use crate::recorder::{
-    Clocked, Counts, IntervalSet, SECOND, SLOTS, Straggler, TOTAL, histogram, slot,
+    Buckets, Clocked, Counts, IntervalSet, SECOND, SLOTS, Straggler, TOTAL, histogram, slot,
 };
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
@@ -99,16 +99,10 @@ impl Tally {
             .entry(set.second.max(self.next_second))
             .or_default();
         for (index, histogram) in set.histograms.iter_mut().enumerate() {
-            let Some(histogram) = histogram.as_mut().filter(|h| !h.is_empty()) else {
-                continue;
-            };
-            let pairs = second.pairs.entry(index).or_default();
-            pairs.extend(
-                histogram
-                    .iter_recorded()
-                    .map(|v| (v.value_iterated_to(), v.count_since_last_iteration())),
-            );
-            histogram.reset();
+            let mut found = histogram.iter_mut().flat_map(Buckets::drain).peekable();
+            if found.peek().is_some() {
+                second.pairs.entry(index).or_default().extend(found);
+            }
         }
     }
 

@@ -51,16 +51,16 @@ impl Shared {
     fn poll_claim(
         self: &Rc<Self>,
         slot: usize,
-        floors: &mut Vec<u64>,
+        ticket: &mut Ticket,
         context: &Context<'_>,
-    ) -> Poll<Option<Ticket>> {
+    ) -> Poll<bool> {
         let now = if self.paced {
             self.bench.clock.now()
         } else {
             self.recent.get()
         };
-        match self.core(|core| core.claim(slot, now, floors)) {
-            Claim::Go(ticket) => {
+        match self.core(|core| core.claim(slot, now, ticket)) {
+            Claim::Go => {
                 if self.paced
                     && self
                         .core(|core| core.dispenser.head())
@@ -68,11 +68,11 @@ impl Shared {
                 {
                     self.wake_one();
                 }
-                Poll::Ready(Some(ticket))
+                Poll::Ready(true)
             }
             Claim::End => {
                 self.hire_no_more();
-                Poll::Ready(None)
+                Poll::Ready(false)
             }
             Claim::Wait(_) => {
                 self.waiting.borrow_mut().push_back(context.waker().clone());
@@ -120,13 +120,11 @@ impl Shared {
 async fn client(shared: Rc<Shared>, slot: usize, _present: Option<mpsc::Sender<()>>) {
     let mut desk = Desk::default();
     let mut since_wait = 0;
-    while let Some(ticket) =
-        poll_fn(|context| shared.poll_claim(slot, &mut desk.floors, context)).await
-    {
-        let did = shared.bench.perform(&ticket, &mut desk).await;
+    while poll_fn(|context| shared.poll_claim(slot, &mut desk.ticket, context)).await {
+        let did = shared.bench.perform(&mut desk).await;
         shared.recent.set(did.done);
-        let Desk { reply, floors, .. } = &mut desk;
-        shared.core(|core| core.finish(slot, &ticket, &did, reply, floors));
+        let Desk { ticket, reply, .. } = &mut desk;
+        shared.core(|core| core.finish(slot, ticket, &did, reply));
         if desk.reply.batch.is_some() {
             flush(&shared, slot, &mut desk).await;
         }

@@ -172,6 +172,18 @@ fn cql_names_what_is_wrong_with_a_plan() {
 
 #[test]
 #[ignore = "needs a CQL server: STEELYARD_TEST_CQL=host:port"]
+fn cql_says_whether_replicas_coordinate() {
+    reactor().block_on(async {
+        for wanted in [true, false] {
+            let plan = cql(&[("token_aware", json!(wanted))]);
+            let driver = AnyDriver::open(&plan).await.expect("a server");
+            assert_eq!(driver.facts()["token_aware"], json!(wanted));
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs a CQL server: STEELYARD_TEST_CQL=host:port"]
 fn cql_needs_one_contact_point_that_answers() {
     let dead = "127.0.0.1:1";
     let server = std::env::var("STEELYARD_TEST_CQL").expect("STEELYARD_TEST_CQL=host:port");

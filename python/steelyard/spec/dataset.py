@@ -15,7 +15,7 @@ from steelyard.spec.study import Point
 SHAPELESS = frozenset({"limits", "master_limits", "watch", "java"})
 """Settings of a system that leave its files alone: how fast it may be, who looks on, what runs it."""
 SHAPELESS_ACCESS = frozenset(
-    {"read_consistency", "connections", "local_datacenter", "durability", "scan_caching",
+    {"read_consistency", "connections", "local_datacenter", "token_aware", "durability", "scan_caching",
      "client_buffering_bytes", "fresh"}
 )  # fmt: skip
 """Of its client. The consistency of writes counts: replicas may miss what a weaker level did not wait for."""

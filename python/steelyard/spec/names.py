@@ -43,6 +43,7 @@ SHORT: dict[str, Paths | Mapping[str, Paths]] = {
     "cpu": ("system.limits.cpu",),
     "memory": ("system.limits.memory_mib",),
     "connections": ("system.access.connections",),
+    "token-aware": _cql("system.access.token_aware"),
     "consistency": _cql("system.access.read_consistency", "system.access.write_consistency"),
     "read-consistency": _cql("system.access.read_consistency"),
     "write-consistency": _cql("system.access.write_consistency"),

@@ -64,6 +64,8 @@ class CqlAccess(Model):
     table_options: tuple[str, ...] = ()
     """Table options as CQL after WITH, e.g. "compression = {'enabled': false}"."""
     local_datacenter: str | None = None
+    token_aware: bool = True
+    """A replica of the key coordinates (Murmur3Partitioner only); false: nodes take turns."""
     fresh: bool = False
     """Drop the table first."""
 

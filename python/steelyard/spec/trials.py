@@ -14,8 +14,8 @@ from steelyard.spec.workload import ConstantLength, HistogramLength, Workload
 KEY_BYTES = 23
 """`user` and 19 digits: the usual length of a key."""
 CLIENT_SIDE = frozenset(
-    {"read_consistency", "write_consistency", "connections", "local_datacenter", "durability", "scan_caching",
-     "block_cache", "client_buffering_bytes", "fresh", "sync"}
+    {"read_consistency", "write_consistency", "connections", "local_datacenter", "token_aware", "durability",
+     "scan_caching", "block_cache", "client_buffering_bytes", "fresh", "sync"}
 )  # fmt: skip
 """Settings of a system that only its client knows of: trials that differ in these can share a cluster."""
 STRIDE = 1 << 32

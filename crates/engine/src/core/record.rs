@@ -7,18 +7,12 @@ use crate::recorder::Sample;
 impl Core {
     /// The outcome after judging what came back: an absence that had to be expected is a success.
     #[inline]
-    pub(super) fn judge(
-        &mut self,
-        ticket: &Ticket,
-        did: &Performed,
-        reply: &Reply,
-        floors: &[u64],
-    ) -> Outcome {
+    pub(super) fn judge(&mut self, ticket: &Ticket, did: &Performed, reply: &Reply) -> Outcome {
         self.verdicts.checked += reply.checked;
         self.verdicts.corrupt += reply.corrupt;
         self.verdicts.foreign += reply.foreign;
         let deleted = self.ledger.deleted(ticket.draft.rank);
-        if !deleted && self.ledger.stale(floors, &reply.versions) {
+        if !deleted && self.ledger.stale(&ticket.floors, &reply.versions) {
             self.verdicts.stale += 1;
         }
         if did.outcome != Outcome::NotFound {

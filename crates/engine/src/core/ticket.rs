@@ -4,8 +4,8 @@ use crate::generate::Draft;
 use crate::ledger::Known;
 use crate::operation::Outcome;
 
-/// One operation handed to a client.
-#[derive(Debug, Clone, Copy)]
+/// One operation handed to a client, who reuses its ticket for the next: it is filled where it lies.
+#[derive(Debug, Default, Clone)]
 pub struct Ticket {
     /// What to do.
     pub draft: Draft,
@@ -19,12 +19,14 @@ pub struct Ticket {
     pub judge: bool,
     /// What was known of the record.
     pub known: Known,
+    /// Least acceptable version of each field (full verification only).
+    pub floors: Vec<u64>,
 }
 
 /// What a client is told.
 pub enum Claim {
-    /// Do this.
-    Go(Ticket),
+    /// Do what the ticket says.
+    Go,
     /// Nothing before this time, ns.
     Wait(u64),
     /// Nothing more.

@@ -1,13 +1,18 @@
 //! The walk over operation numbers: what each of them is.
 
 use super::field::Fields;
+use super::key::Keys;
 use super::length::Lengths;
 use super::mix::Kinds;
 use super::random::{Source, Stream};
 use super::request::Ranks;
 use super::{Draft, check};
-use crate::operation::{FieldSet, Kind};
+use crate::operation::Kind;
 use crate::plan::{PhaseKind, Plan, PlanError};
+
+/// Drafts made at once. Each is a chain of multiplications, every one waiting for the one before; the processor works at
+/// those of several drafts side by side.
+const AHEAD: usize = 8;
 
 /// Walks the operation numbers of one phase in increasing order.
 ///
@@ -16,8 +21,10 @@ use crate::plan::{PhaseKind, Plan, PlanError};
 #[derive(Debug, Clone)]
 pub struct Cursor {
     records: u64,
+    keys: Keys,
     /// None in the load phase.
     run: Option<Run>,
+    ahead: Ahead,
 }
 
 impl Cursor {
@@ -32,19 +39,78 @@ impl Cursor {
         if let Some(run) = &mut run {
             run.advance(first);
         }
-        Ok(Self { records, run })
+        Ok(Self {
+            records,
+            keys: Keys::new(&plan.workload.key),
+            run,
+            ahead: Ahead::new(u64::from(plan.engine.count)),
+        })
     }
 
     /// The draft of `number`, which must be greater than that of the call before.
     #[inline]
     pub fn at(&mut self, number: u64) -> Draft {
         match &mut self.run {
-            None => Draft::load(number),
+            None => Draft {
+                kind: Kind::Insert,
+                rank: number,
+                key: self.keys.number(number),
+                loaded: true,
+                ..Draft::numbered(number)
+            },
+            // Without inserts a draft depends on its number alone, and may be made before its turn.
+            Some(run) if !run.kinds.has_inserts() => {
+                let make = |drafts: &mut [Draft]| run.complete(drafts, self.records, self.keys);
+                self.ahead.at(number, make)
+            }
             Some(run) => {
                 run.advance(number);
-                run.draft(number, self.records)
+                let mut draft = Draft::numbered(number);
+                let only = std::slice::from_mut(&mut draft);
+                run.complete(only, self.records, self.keys);
+                draft
             }
         }
+    }
+}
+
+/// Drafts of this engine's next numbers.
+#[derive(Debug, Clone)]
+struct Ahead {
+    drafts: [Draft; AHEAD],
+    /// How many of them have been taken.
+    taken: usize,
+    /// From one number of this engine to its next.
+    stride: u64,
+}
+
+impl Ahead {
+    fn new(stride: u64) -> Self {
+        Self {
+            drafts: [Draft::default(); AHEAD],
+            taken: AHEAD,
+            stride,
+        }
+    }
+
+    /// The draft of `number`, from those made before or from new ones, which `complete` makes of their numbers.
+    #[inline]
+    fn at(&mut self, number: u64, complete: impl FnOnce(&mut [Draft])) -> Draft {
+        let next = self.drafts.get(self.taken);
+        if next.is_none_or(|draft| draft.number != number) {
+            self.number_from(number);
+            complete(&mut self.drafts);
+        }
+        self.taken += 1;
+        self.drafts[self.taken - 1]
+    }
+
+    fn number_from(&mut self, mut number: u64) {
+        for draft in &mut self.drafts {
+            *draft = Draft::numbered(number);
+            number = number.wrapping_add(self.stride);
+        }
+        self.taken = 0;
     }
 }
 
@@ -78,6 +144,8 @@ struct Run {
     scan_source: Source,
     read_fields: Fields,
     written_fields: Fields,
+    /// Fields or scans' lengths are drawn; otherwise every operation is of all fields.
+    chooses: bool,
     /// All inserts before the number.
     before: Inserts,
     /// Those old enough to be readable.
@@ -107,6 +175,8 @@ impl Run {
                 workload.write_all_fields,
                 count,
             ),
+            chooses: !(workload.read_all_fields && workload.write_all_fields)
+                || workload.mix.scan > 0.0,
             before: Inserts::default(),
             seen: Inserts::default(),
             lag: workload.insert_lag,
@@ -123,35 +193,53 @@ impl Run {
         }
     }
 
+    /// Complete drafts that have but their numbers, step by step: what a step does for one waits for no other.
+    #[inline(never)] // so that what takes one of them is small enough to be part of its caller
+    fn complete(&self, drafts: &mut [Draft], records: u64, keys: Keys) {
+        for draft in &mut *drafts {
+            draft.kind = self.kinds.at(draft.number);
+        }
+        for draft in &mut *drafts {
+            draft.rank = self.rank(draft, records);
+        }
+        for draft in &mut *drafts {
+            draft.rank = self.ranks.place(draft.rank); // a new record stays where it is
+        }
+        for draft in &mut *drafts {
+            draft.key = keys.number(draft.rank);
+        }
+        if self.chooses {
+            for draft in drafts {
+                self.choose_fields(draft);
+            }
+        }
+    }
+
     #[inline]
-    fn draft(&self, number: u64, records: u64) -> Draft {
-        let kind = self.kinds.at(number);
-        if kind == Kind::Insert {
-            return Draft::insert(number, records + self.before.count, false);
+    fn rank(&self, draft: &Draft, records: u64) -> u64 {
+        if draft.kind == Kind::Insert {
+            return records + self.before.count;
         }
         let readable = records + self.seen.count;
-        let rank = self
-            .ranks
-            .rank(&mut self.rank_source.draw(number), number, readable);
-        let read_fields = self.read_fields.at(number);
-        let fields = match kind {
-            Kind::Read | Kind::Scan => read_fields,
-            Kind::Update | Kind::ReadModifyWrite => self.written_fields.at(number),
-            Kind::Insert | Kind::Delete | Kind::Flush => FieldSet::All,
-        };
-        let scan_length = if kind == Kind::Scan {
-            self.scan.draw(&mut self.scan_source.draw(number))
-        } else {
-            0
-        };
-        Draft {
-            kind,
-            number,
-            rank,
-            fields,
-            read_fields,
-            scan_length,
-            loaded: false,
+        let mut draw = self.rank_source.draw(draft.number);
+        self.ranks.draw(&mut draw, draft.number, readable)
+    }
+
+    #[inline]
+    fn choose_fields(&self, draft: &mut Draft) {
+        let number = draft.number;
+        match draft.kind {
+            Kind::Read => draft.fields = self.read_fields.at(number),
+            Kind::Scan => {
+                draft.fields = self.read_fields.at(number);
+                draft.scan_length = self.scan.draw(&mut self.scan_source.draw(number));
+            }
+            Kind::Update => draft.fields = self.written_fields.at(number),
+            Kind::ReadModifyWrite => {
+                draft.fields = self.written_fields.at(number);
+                draft.read_fields = self.read_fields.at(number);
+            }
+            Kind::Insert | Kind::Delete | Kind::Flush => {}
         }
     }
 }

@@ -42,7 +42,9 @@ pub const fn ycsb_hash(x: u64) -> u64 {
 /// Writes keys of one format.
 #[derive(Debug, Clone, Copy)]
 pub struct Keys {
-    start: Key,
+    prefix: [u8; PREFIX_MAX],
+    /// Bytes of the prefix.
+    start: usize,
     zero_padding: usize,
     hashed: bool,
 }
@@ -50,33 +52,36 @@ pub struct Keys {
 impl Keys {
     /// The format of a checked plan; what is too long is cut.
     pub fn new(plan: &KeyPlan) -> Self {
-        let prefix = plan.prefix.as_bytes();
-        let length = prefix.len().min(PREFIX_MAX);
-        let mut start = Key::default();
-        start.bytes[..length].copy_from_slice(&prefix[..length]);
-        start.len = length as u8;
+        let start = plan.prefix.len().min(PREFIX_MAX);
+        let mut prefix = [0; PREFIX_MAX];
+        prefix[..start].copy_from_slice(&plan.prefix.as_bytes()[..start]);
         let zero_padding = (plan.zero_padding as usize).min(DIGITS_MAX);
         Self {
+            prefix,
             start,
             zero_padding,
             hashed: plan.order == KeyOrder::Hashed,
         }
     }
 
-    /// Write the key of `rank` into `key`.
+    /// The number in the key of `rank`.
     #[inline]
-    pub fn write(&self, rank: u64, key: &mut Key) {
-        let number = if self.hashed { ycsb_hash(rank) } else { rank };
+    pub const fn number(&self, rank: u64) -> u64 {
+        if self.hashed { ycsb_hash(rank) } else { rank }
+    }
+
+    /// Write the key that has `number` into `key`.
+    #[inline]
+    pub fn write(&self, number: u64, key: &mut Key) {
         let digits = Digits::of(number);
-        let start = usize::from(self.start.len);
         let count = digits.count().max(self.zero_padding);
-        *key = self.start;
-        // Three words whatever the length: what lies behind the key's end counts for nothing.
-        let room = key.bytes[start..start + DIGITS_MAX].chunks_exact_mut(8);
-        for (place, word) in room.zip(digits.last(count)) {
-            place.copy_from_slice(&word.to_le_bytes());
+        // All of the prefix's room, and three words whatever the length: what lies behind the key's end counts for nothing.
+        key.bytes[..PREFIX_MAX].copy_from_slice(&self.prefix);
+        let (places, _) = key.bytes[self.start..].as_chunks_mut::<8>();
+        for (place, word) in places.iter_mut().zip(digits.last(count)) {
+            *place = word.to_le_bytes();
         }
-        key.len = (start + count) as u8;
+        key.len = (self.start + count) as u8;
     }
 }
 
@@ -158,7 +163,8 @@ mod tests {
             zero_padding,
         };
         let mut key = Key::default();
-        Keys::new(&plan).write(rank, &mut key);
+        let keys = Keys::new(&plan);
+        keys.write(keys.number(rank), &mut key);
         key.as_str().to_owned()
     }
 

@@ -15,23 +15,31 @@ pub struct Kinds {
     /// A draw below `bounds[i]`, but not below the bound before, means `order[i]`.
     bounds: [u64; 6],
     inserts: bool,
+    /// The only kind there is: it needs no draw.
+    only: Option<Kind>,
 }
 
 impl Kinds {
     /// The weights of a checked plan: none negative, one positive.
     pub fn new(seed: u64, mix: &Mix) -> Self {
         let weights = mix.weights();
+        let mut asked = weights.iter().filter(|(_, weight)| *weight > 0.0);
+        let only = asked.next().filter(|_| asked.next().is_none());
         Self {
             source: Source::new(seed, Stream::Kind),
             order: weights.map(|(kind, _)| kind),
             bounds: bounds(weights.map(|(_, weight)| weight)),
             inserts: mix.insert > 0.0,
+            only: only.map(|(kind, _)| *kind),
         }
     }
 
     /// The kind of operation `number`.
     #[inline]
     pub fn at(&self, number: u64) -> Kind {
+        if let Some(only) = self.only {
+            return only;
+        }
         let x = self.source.draw(number).next_u64() >> 1;
         let below = self.bounds.iter().filter(|&&bound| x >= bound).count();
         self.order[below]

@@ -33,7 +33,7 @@ use key::Keys;
 use values::{LOADED, Values};
 
 /// What the cursor decides about one number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Draft {
     /// Kind.
     pub kind: Kind,
@@ -41,6 +41,8 @@ pub struct Draft {
     pub number: u64,
     /// Rank of the record.
     pub rank: u64,
+    /// The number in its key.
+    pub key: u64,
     /// Fields read or written (for a read-modify-write: written).
     pub fields: FieldSet,
     /// Fields a read-modify-write reads.
@@ -52,21 +54,11 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// The insert of record `number` in the load phase.
-    const fn load(number: u64) -> Self {
-        Self::insert(number, number, true)
-    }
-
-    const fn insert(number: u64, rank: u64, loaded: bool) -> Self {
-        let (fields, read_fields) = (FieldSet::All, FieldSet::All);
+    /// Nothing but its number is known yet.
+    fn numbered(number: u64) -> Self {
         Self {
-            kind: Kind::Insert,
             number,
-            rank,
-            fields,
-            read_fields,
-            scan_length: 0,
-            loaded,
+            ..Self::default()
         }
     }
 
@@ -114,7 +106,7 @@ impl Generator {
         op.rank = draft.rank;
         op.fields = draft.fields;
         op.scan_length = draft.scan_length;
-        self.keys.write(draft.rank, &mut op.key);
+        self.keys.write(draft.key, &mut op.key);
         op.ends.clear();
         if matches!(
             draft.kind,
@@ -127,7 +119,7 @@ impl Generator {
     /// The key of `rank`.
     pub fn key(&self, rank: u64) -> Key {
         let mut key = Key::default();
-        self.keys.write(rank, &mut key);
+        self.keys.write(self.keys.number(rank), &mut key);
         key
     }
 
@@ -151,10 +143,8 @@ impl Generator {
         };
         // The buffer is not cleared before: it would only be filled with zeros again.
         values.resize(length * fields.len(), 0);
-        for (field, value) in fields.zip(values.chunks_exact_mut(length)) {
-            row.fill(field, number, value);
-            ends.push((ends.len() + 1) as u32 * length as u32);
-        }
+        ends.extend((1..=fields.len()).map(|place| (place * length) as u32));
+        row.fill(fields, number, length, values);
     }
 }
 

@@ -50,6 +50,12 @@ impl Ranks {
     /// The rank operation `number` asks for, below `readable`, which is at least the records loaded.
     #[inline]
     pub fn rank(&self, draw: &mut Draw, number: u64, readable: u64) -> u64 {
+        self.place(self.draw(draw, number, readable))
+    }
+
+    /// The same before it is scattered.
+    #[inline]
+    pub fn draw(&self, draw: &mut Draw, number: u64, readable: u64) -> u64 {
         let n = if self.loaded_only {
             self.records
         } else {
@@ -57,7 +63,7 @@ impl Ranks {
         };
         match &self.law {
             Law::Uniform => draw.below(n),
-            Law::Zipfian(zipfian, permutation) => self.scatter(permutation, zipfian.rank(draw, n)),
+            Law::Zipfian(zipfian, _) => zipfian.rank(draw, n),
             Law::Latest(zipfian) => n - 1 - zipfian.rank(draw, n),
             Law::Hotspot { data, operations } => hotspot(draw, n, *data, *operations),
             Law::Sequential => number % n,
@@ -67,12 +73,12 @@ impl Ranks {
         }
     }
 
+    /// Where what was drawn is scattered to: loaded records by a law that scatters them, else nowhere.
     #[inline]
-    fn scatter(&self, permutation: &Permutation, rank: u64) -> u64 {
-        if rank < self.records {
-            permutation.apply(rank)
-        } else {
-            rank
+    pub fn place(&self, rank: u64) -> u64 {
+        match &self.law {
+            Law::Zipfian(_, permutation) if rank < self.records => permutation.apply(rank),
+            _ => rank,
         }
     }
 }

@@ -7,11 +7,12 @@
 
 use super::content::{Content, mask, write_ycsb};
 use super::hash::hash;
-use super::header::{HEADER_LEN, Header, IDENTITY_BITS};
+use super::header::{HEADER_LEN, Header, IDENTITY_BITS, Stamp};
 use super::integrity::Integrity;
 use super::length::Lengths;
 use super::random::{Draw, GOLDEN, SALT, STEP, Source, Stream, fold, mix64};
 use crate::plan::{Fields, ValueKind};
+use std::ops::Range;
 
 /// Verdict on one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +29,9 @@ pub enum Check {
     /// A sound value of another key, field or seed.
     Foreign,
 }
+
+/// Bytes of a field, as YCSB has them.
+const USUAL_LENGTH: usize = 100;
 
 /// Set in the write number of values the load phase wrote, which are older than any other.
 pub const LOADED: u64 = 1 << 63;
@@ -112,6 +116,10 @@ pub struct Row<'a> {
     hash: u64,
 }
 
+#[expect(
+    clippy::inline_always,
+    reason = "of every value of an operation: a call takes as long as what is called"
+)]
 impl Row<'_> {
     /// As [`Values::write`].
     #[inline]
@@ -119,40 +127,59 @@ impl Row<'_> {
         if let Some(integrity) = &self.values.integrity {
             return integrity.write(self.key, field, out);
         }
-        let cell = self.cell(field);
-        let base = content_base(cell, number);
-        let length = self.values.length(base);
+        let length = self.values.length(content_base(self.cell(field), number));
         let start = out.len();
         out.resize(start + length, 0);
-        self.put(cell, number, base, &mut out[start..]);
+        self.put(field, Stamp::new(number, length), number, &mut out[start..]);
     }
 
-    /// As [`Values::write`], over `value`, which has the [`Values::constant_length`].
+    /// The values of `fields`, one after another, where all have the [`Values::constant_length`] `length`.
     #[inline]
-    pub fn fill(&self, field: u16, number: u64, value: &mut [u8]) {
-        let cell = self.cell(field);
-        self.put(cell, number, content_base(cell, number), value);
+    pub fn fill(&self, fields: Range<u16>, number: u64, length: usize, out: &mut [u8]) {
+        if self.values.ycsb || !self.values.headed {
+            let stamp = Stamp::new(number, length);
+            let places = fields.zip(out.chunks_exact_mut(length));
+            places.for_each(|(field, value)| self.put(field, stamp, number, value));
+        } else if length == USUAL_LENGTH {
+            self.fill_headed(fields, number, USUAL_LENGTH, out);
+        } else {
+            self.fill_headed(fields, number, length, out);
+        }
+    }
+
+    /// Compiled once more for the length that is usual, of which the compiler then makes a straight line.
+    #[inline(always)]
+    fn fill_headed(&self, fields: Range<u16>, number: u64, length: usize, mut out: &mut [u8]) {
+        let stamp = Stamp::new(number, length);
+        for field in fields {
+            let Some((value, rest)) = out.split_at_mut_checked(length) else {
+                return;
+            };
+            self.put_headed(field, stamp, number, value);
+            out = rest;
+        }
     }
 
     #[inline]
-    fn put(&self, cell: u64, number: u64, base: u64, value: &mut [u8]) {
+    fn put(&self, field: u16, stamp: Stamp, number: u64, value: &mut [u8]) {
+        let base = content_base(self.cell(field), number);
         if self.values.ycsb {
-            return write_ycsb(&mut Draw::from_bits(base), value);
+            write_ycsb(&mut Draw::from_bits(base), value);
+        } else if self.values.headed {
+            self.put_headed(field, stamp, number, value);
+        } else {
+            Content::new(base, self.values.mask).write(value);
         }
-        let length = value.len();
-        let mut content = value;
-        if self.values.headed {
-            let (header, rest) = content.split_at_mut(HEADER_LEN);
-            header.copy_from_slice(
-                &Header {
-                    number,
-                    identity: identity(cell),
-                }
-                .encode(length),
-            );
-            content = rest;
+    }
+
+    /// The usual values: their way is short, and part of the loop over fields.
+    #[inline(always)]
+    fn put_headed(&self, field: u16, stamp: Stamp, number: u64, value: &mut [u8]) {
+        let cell = self.cell(field);
+        if let Some((header, rest)) = value.split_first_chunk_mut() {
+            stamp.write(identity(cell), header);
+            Content::new(content_base(cell, number), self.values.mask).write(rest);
         }
-        Content::new(base, self.values.mask).write(content);
     }
 
     /// As [`Values::check`].

@@ -1,7 +1,6 @@
 use super::*;
 use crate::driver::scripted::{Line, Scripted};
 use crate::generate::Draft;
-use crate::ledger::Known;
 use crate::operation::{Batch, FieldSet, Stamps};
 use serde_json::json;
 
@@ -36,23 +35,27 @@ fn bench(script: impl FnOnce(u64) -> Vec<Line>) -> (Bench, u64) {
     (Bench { clock, tools }, now)
 }
 
-fn ticket(kind: Kind) -> Ticket {
+fn desk(kind: Kind) -> Desk {
     let draft = Draft {
         kind,
         number: 1,
         rank: 1,
+        key: 1,
         fields: FieldSet::All,
         read_fields: FieldSet::All,
         scan_length: 0,
         loaded: false,
     };
-    Ticket {
+    let ticket = Ticket {
         draft,
-        due: None,
         timestamp_us: 1,
         peer: 1,
         judge: true,
-        known: Known::default(),
+        ..Ticket::default()
+    };
+    Desk {
+        ticket,
+        ..Desk::default()
     }
 }
 
@@ -61,7 +64,7 @@ fn done(bench: &Bench, kind: Kind) -> Performed {
         .enable_time()
         .build()
         .expect("a reactor");
-    runtime.block_on(bench.perform(&ticket(kind), &mut Desk::default()))
+    runtime.block_on(bench.perform(&mut desk(kind)))
 }
 
 #[test]
@@ -150,8 +153,8 @@ fn a_flush_goes_on_with_what_its_last_attempt_left() {
 #[test]
 fn an_operation_in_flight_takes_little_memory() {
     let (bench, _) = bench(|_| Vec::new());
-    let (ticket, mut desk) = (ticket(Kind::Read), Desk::default());
+    let mut desk = desk(Kind::Read);
     // Thousands of these lie in memory at once, each as large as the largest driver makes it.
-    let size = std::mem::size_of_val(&bench.perform(&ticket, &mut desk));
+    let size = std::mem::size_of_val(&bench.perform(&mut desk));
     assert!(size < 16 << 10, "{size} bytes");
 }

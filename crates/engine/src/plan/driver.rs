@@ -69,6 +69,9 @@ pub struct CqlPlan {
     /// Only nodes of this datacenter coordinate, if given.
     #[serde(default)]
     pub local_datacenter: Option<String>,
+    /// A replica of the key coordinates, where tokens can be computed; otherwise nodes take turns.
+    #[serde(default = "yes")]
+    pub token_aware: bool,
     /// Keyspace, created if missing.
     #[serde(default = "default_keyspace")]
     pub keyspace: String,

@@ -2,16 +2,16 @@
 
 use super::*;
 use crate::clock::Clock;
-use crate::core::CoreParts;
+use crate::core::{CoreParts, Performed};
 use crate::dispense::Dispenser;
 use crate::driver::AnyDriver;
 use crate::driver::scripted::{Line, Scripted};
 use crate::generate::{Cursor, Generator};
 use crate::ledger::Ledger;
-use crate::operation::{Kind, Outcome, Stamps};
+use crate::operation::{Kind, Outcome, Reply, Stamps};
 use crate::perform::{Policy, Tools};
 use crate::plan::{Arrivals, Plan};
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, SECOND};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -31,11 +31,10 @@ fn plan() -> Plan {
     .expect("a plan")
 }
 
-fn core(plan: &Plan, grain_us: i64) -> Core {
+fn core(plan: &Plan, grain_us: i64, start_ns: u64) -> Core {
     let phase = &plan.phases[0];
     let (out, _) = channel();
     let (_, spares) = channel();
-    let start_ns = monotonic_ns();
     Core::new(CoreParts {
         dispenser: Dispenser::new(phase, 10, plan.engine, 1, 0, start_ns),
         cursor: Cursor::new(plan, phase.kind, 0).expect("a sound plan"),
@@ -53,16 +52,52 @@ fn core(plan: &Plan, grain_us: i64) -> Core {
 
 #[test]
 fn writes_of_one_timestamp_in_the_databases_unit_are_peers() {
-    let mut core = core(&plan(), 1000);
-    let mut floors = Vec::new();
-    let mut claim = |core: &mut Core, now_us: u64| match core.claim(0, now_us * 1000, &mut floors) {
-        crate::core::Claim::Go(ticket) => (ticket.draft.number, ticket.peer),
+    let mut core = core(&plan(), 1000, 0);
+    let mut ticket = Ticket::default();
+    let mut claim = |core: &mut Core, now_us: u64| match core.claim(0, now_us * 1000, &mut ticket) {
+        Claim::Go => (ticket.draft.number, ticket.peer),
         _ => panic!("there is work"),
     };
     let claimed: Vec<_> = [10_100, 10_200, 10_999, 11_000, 11_001, 13_000]
         .map(|now_us| claim(&mut core, now_us))
         .into();
     assert_eq!(claimed, [(0, 0), (1, 0), (2, 0), (3, 3), (4, 3), (5, 5)]);
+}
+
+/// What is counted of a second in which 100 operations are due, by a core of three clients that take `taken` of them and
+/// finish each at once or not at all: (saturated, cap reached).
+fn second_of(taken: u64, finish: bool) -> (u64, u64) {
+    let mut plan = plan();
+    plan.phases[0].limit.operations = Some(1000);
+    plan.phases[0].arrivals = Arrivals::Constant { rate: 100.0 };
+    let mut core = core(&plan, 1, 0);
+    let mut ticket = Ticket::default();
+    for number in 0..taken {
+        let now = number * SECOND / 100;
+        let slot = if finish { 0 } else { number as usize };
+        assert!(matches!(core.claim(slot, now, &mut ticket), Claim::Go));
+        if finish {
+            let did = Performed {
+                outcome: Outcome::Ok,
+                started: now,
+                done: now,
+                attempts: 1,
+                turn: None,
+            };
+            core.finish(slot, &ticket, &did, &mut Reply::default());
+        }
+    }
+    core.tick(SECOND);
+    let counted = &core.saturation;
+    (counted.seconds_saturated, counted.seconds_cap_reached)
+}
+
+#[test]
+fn a_second_is_kept_or_the_client_was_late_or_its_clients_were_all_busy() {
+    assert_eq!(second_of(100, true), (0, 0), "all that was due was done");
+    assert_eq!(second_of(95, true), (0, 0), "the grain of a tick");
+    assert_eq!(second_of(50, true), (1, 0), "clients were free");
+    assert_eq!(second_of(3, false), (0, 1), "all three wait for the server");
 }
 
 /// The core after all operations of `plan` were done by `driver`, and how many clients there were.
@@ -81,7 +116,8 @@ fn work(plan: &Plan, driver: Scripted) -> (Core, usize) {
         let (present, mut leaving) = mpsc::channel(1);
         let bench = Bench { clock, tools };
         let cap = plan.phases[0].in_flight as usize;
-        let crew = ReactorCrew::start(core(plan, 1), bench, cap, 0, present).expect("a timer");
+        let crew = ReactorCrew::start(core(plan, 1, monotonic_ns()), bench, cap, 0, present)
+            .expect("a timer");
         assert!(leaving.recv().await.is_none());
         let hired = crew.shared.clients.borrow().len();
         (crew.into_core().expect("all have left"), hired)

@@ -115,8 +115,9 @@ class Cell:
             found.append(f"{metric} is 0 in {zeros} of {len(clean)} trials, of which there is no ratio")
         elif count < FEW:
             found.append(f"{count} of {FEW} repetitions needed have {metric}")
-        if disturbed := sorted({str(r["tainted"]) for r in self.rows if r.get("tainted")}):
-            found.append(f"disturbed ({'; '.join(disturbed)})")
+        if disturbed := [str(row["tainted"]) for row in self.rows if row.get("tainted")]:
+            causes = ", ".join(sorted({text.partition(":")[0] for text in disturbed}))
+            found.append(f"{len(disturbed)} of {len(self.rows)} trials disturbed ({causes})")
         states = [r.get("steady") for r in self.rows if _clean(r)]
         for state in ("no steady state", "too short"):
             if not unsteady and (bad := states.count(state)):

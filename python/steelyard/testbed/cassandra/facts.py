@@ -24,6 +24,7 @@ def access_plan(access: CqlAccess) -> dict[str, Any]:
         "read_consistency": access.read_consistency.upper(),
         "write_consistency": access.write_consistency.upper(),
         "connections": access.connections,
+        "token_aware": access.token_aware,
         "fresh": access.fresh,
     }
     if access.local_datacenter:

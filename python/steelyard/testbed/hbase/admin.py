@@ -52,6 +52,13 @@ def _region(told: wire.Fields) -> Region:
     return Region(full.decode(), identity + b"." + digest + b".", space == SYSTEM)
 
 
+def store_files(spec: HBaseSpec, one: Region) -> list[str]:
+    """Where the files are that a region's stores read: not what a compaction has replaced and a later chore
+    removes. Raises OSError."""
+    answer = wire.ask(spec.place(REGIONSERVER), wire.ADMIN, "GetStoreFile", wire.field(1, region(one.name)))
+    return [path.decode() for path in answer.get(1, []) if isinstance(path, bytes)]
+
+
 def flush(spec: HBaseSpec, table: str | None) -> int:
     """Write the memstores of a node's regions to files; returns how many regions it has done."""
     return _each(spec, regions(spec, table), "FlushRegion", b"")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from getpass import getuser
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -43,14 +43,21 @@ def holding(specs: Sequence[HBaseSpec]) -> dict[str, Any]:
     Raises:
         OSError: a server does not answer, or HDFS lacks a block.
     """
-    nodes = {spec.name: _node(spec) for spec in specs}
-    return {**nodes, "tables": store_files(fsck(specs, TABLES))}
+    served = {spec.name: _regions(spec) for spec in specs}
+    nodes = {spec.name: _node(spec, served[spec.name]) for spec in specs}
+    used = {path for spec in specs for one in served[spec.name] for path in admin.store_files(spec, one)}
+    names = {PurePosixPath(path).name for path in used}
+    return {**nodes, "tables": store_files(fsck(specs, TABLES), names)}
 
 
-def _node(spec: HBaseSpec) -> dict[str, Any]:
+def _regions(spec: HBaseSpec) -> list[admin.Region]:
+    return admin.regions(spec) if REGIONSERVER in spec.parts else []
+
+
+def _node(spec: HBaseSpec, served: Sequence[admin.Region]) -> dict[str, Any]:
     found: dict[str, Any] = {"address": spec.address}
     if REGIONSERVER in spec.parts:
-        found["regions"] = sorted(one.name.decode("latin-1") for one in admin.regions(spec))
+        found["regions"] = sorted(one.name.decode("latin-1") for one in served)
     if DATANODE in spec.parts:
         found["identity"] = identity(spec.folder / "data" / "current" / "VERSION")
     return found
@@ -74,12 +81,18 @@ def fsck(specs: Sequence[HBaseSpec], path: str) -> dict[str, int]:
     return {found["path"]: int(found["size"]) for found in FILE.finditer(told)}
 
 
-def store_files(listed: Mapping[str, int]) -> dict[str, dict[str, int]]:
-    """Users' tables -> number and bytes of their store files, without what else regions keep."""
+def store_files(listed: Mapping[str, int], used: Set[str]) -> dict[str, dict[str, int]]:
+    """Users' tables -> number and bytes of their store files, without what else regions keep.
+
+    Args:
+        listed: path -> bytes of all files.
+        used: the names of those that stores read. A compaction's old files lie beside them for minutes, and
+            go when the region is closed.
+    """
     found: dict[str, dict[str, int]] = {}
     for path, size in listed.items():
         match = STORE_FILE.fullmatch(path)
-        if match and match["space"] != SYSTEM:
+        if match and match["space"] != SYSTEM and PurePosixPath(path).name in used:
             table = found.setdefault(f"{match['space']}/{match['table']}", {"files": 0, "bytes": 0})
             table["files"] += 1
             table["bytes"] += size

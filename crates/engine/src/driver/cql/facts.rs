@@ -41,10 +41,10 @@ impl Cluster {
         Ok(Self { name, partitioner })
     }
 
-    /// Whether the crate can compute this cluster's tokens. For others it makes them up at random, and would send requests
-    /// to nodes that are no replicas.
-    pub fn token_aware(&self) -> bool {
-        self.partitioner == "Murmur3Partitioner"
+    /// Whether a replica of the key coordinates: if that is wanted, and the crate can compute this cluster's tokens. For other
+    /// partitioners it makes them up at random, and would send requests to nodes that are no replicas.
+    pub fn token_aware(&self, options: &CqlPlan) -> bool {
+        options.token_aware && self.partitioner == "Murmur3Partitioner"
     }
 }
 
@@ -76,7 +76,7 @@ pub(super) async fn gather(
         "system": if sharded { "scylladb" } else { "cassandra" },
         "cluster_name": cluster.name,
         "partitioner": cluster.partitioner,
-        "token_aware": cluster.token_aware(),
+        "token_aware": cluster.token_aware(options),
         "local_datacenter": options.local_datacenter,
         "nodes": join_all(nodes.iter().map(|node| describe(session, node))).await,
         "protocol_version": PROTOCOL_VERSION,

@@ -76,7 +76,7 @@ impl Cql {
         refreshed.map_err(|error| OpenError::Reach(error.to_string()))?;
         let choice = Choice {
             datacenter: options.local_datacenter.clone(),
-            token_aware: cluster.token_aware(),
+            token_aware: cluster.token_aware(options),
             keyspace: names.keyspace.clone(),
             table: names.table.clone(),
             connections: options.connections as usize,

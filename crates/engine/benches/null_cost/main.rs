@@ -5,7 +5,10 @@
 //! Each case is a process of its own; rounds are interleaved, and the median of CPU (user and system) over the operations of the
 //! phase is shown with the least and the most. Allocations are counted by the allocator; those of a phase twice as long, less
 //! those of the phase, are what operations take once buffers have grown. What is over its limit is marked, and the exit code is 1.
-//! Measure on an idle machine.
+//! Ratios are of the least disturbed rounds.
+//! The bare loops beside them say how fast the machine is (see `bare`). Measure on an idle machine.
+
+mod bare;
 
 use serde_json::{Value, json};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -15,6 +18,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Set in a case's process: the plan to run.
 const PLAN: &str = "STEELYARD_NULL_COST_PLAN";
+/// Set beside it: run that plan's operations in a bare loop.
+const BARE: &str = "STEELYARD_NULL_COST_BARE";
 const ROUNDS: usize = 5;
 const MIB: f64 = 1024.0 * 1024.0;
 /// How far CPU per operation may go apart between table sizes, beside 10 ns of cache misses.
@@ -63,6 +68,8 @@ struct Case {
     cpu_limit: Option<f64>,
     /// Most MiB the process may hold.
     memory_limit: Option<f64>,
+    /// Without an engine.
+    bare: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -82,6 +89,7 @@ impl Case {
             operations: 4_000_000,
             cpu_limit: None,
             memory_limit: None,
+            bare: false,
         }
     }
 
@@ -97,7 +105,11 @@ impl Case {
         std::fs::write(&file, plan.to_string()).expect("a plan");
         let engine = std::env::current_exe().expect("this program");
         // Its standard input stays open as long as it runs: an end would stop it.
-        let mut child = Command::new(engine)
+        let mut command = Command::new(engine);
+        if self.bare {
+            command.env(BARE, "1");
+        }
+        let mut child = command
             .env(PLAN, &file)
             .stdin(std::process::Stdio::piped())
             .stdout(std::process::Stdio::piped())
@@ -140,11 +152,19 @@ fn cases() -> Vec<Case> {
             ..Case::new("A, 100 M records, 10 fields written", large, halves.clone())
         },
         Case::new("C, 1 k records", 1000, reads.clone()),
-        Case::new("C, 1 M records", 1_000_000, reads),
+        Case::new("C, 1 M records", 1_000_000, reads.clone()),
         Case {
             in_flight: 10_000,
             memory_limit: Some(128.0),
-            ..Case::new("A, 10,000 in flight", large, halves)
+            ..Case::new("A, 10,000 in flight", large, halves.clone())
+        },
+        Case {
+            bare: true,
+            ..Case::new("C, bare loop", large, reads)
+        },
+        Case {
+            bare: true,
+            ..Case::new("A, bare loop", large, halves)
         },
     ]
 }
@@ -182,12 +202,17 @@ fn report(case: &Case, rounds: &[Figures], kept: &mut bool) -> f64 {
         case.name
     );
     *kept &= cpu_kept && rss_kept && each_kept;
-    cpu
+    least
 }
 
 fn main() -> ExitCode {
     if let Some(plan) = std::env::var_os(PLAN) {
-        let code = steelyard_engine::run::run(plan.as_ref());
+        let code = if std::env::var_os(BARE).is_some() {
+            bare::run(plan.as_ref());
+            ExitCode::SUCCESS
+        } else {
+            steelyard_engine::run::run(plan.as_ref())
+        };
         let count = ALLOCATIONS.load(Ordering::Relaxed);
         let told = json!({"event": "allocations", "count": count});
         let _ = writeln!(std::io::stdout(), "{told}");
@@ -206,6 +231,17 @@ fn main() -> ExitCode {
         .zip(&found)
         .map(|(case, rounds)| report(case, rounds, &mut kept))
         .collect();
+    let of = |name: &str| {
+        cases
+            .iter()
+            .position(|case| case.name == name)
+            .map_or(f64::NAN, |at| cpu[at])
+    };
+    println!(
+        "engine / bare loop: C {:.2}, A {:.2}",
+        cpu[0] / of("C, bare loop"),
+        cpu[1] / of("A, bare loop")
+    );
     let (small, large) = (cpu[2].min(cpu[3]), cpu[0]);
     let level = large <= small * LEVEL + 10.0;
     println!(
