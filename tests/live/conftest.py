@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from steelyard.spec.system import CassandraSystem, HBaseSystem
 from steelyard.testbed.cassandra import CassandraTestbed
 from steelyard.testbed.hbase import HBaseTestbed
+from steelyard.testbed.local import LocalCluster
 from steelyard.testbed.process import own_identity
 
 HERE = Path(__file__).parent
@@ -31,12 +33,22 @@ def state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
+def put_right(testbed: LocalCluster[Any]) -> None:
+    """What a test left frozen or dead is brought back, so that no other fails with it; the dead are told."""
+    dead = {server.name: server.why_dead() for server in testbed.servers if not server.alive}
+    for server in testbed.servers:
+        if server.alive:
+            testbed.thaw(server.name)
+    for name in sorted(dead):  # masters first: others wait for them
+        testbed.restart(name)
+    assert not dead
+
+
 @pytest.fixture(scope="session")
-def cassandra3(
+def shared_cassandra(
     state_folder: Path,  # noqa: ARG001 - set before anything is recorded
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[CassandraTestbed]:
-    """Three nodes of Cassandra 5.0, shared; a test that changes one puts it right again."""
     system = CassandraSystem(nodes=3, profile="quick")
     testbed = CassandraTestbed(
         system, name="shared3", root=tmp_path_factory.mktemp("nodes"), owner=own_identity()
@@ -46,12 +58,18 @@ def cassandra3(
     testbed.down(print)
 
 
+@pytest.fixture
+def cassandra3(shared_cassandra: CassandraTestbed) -> Iterator[CassandraTestbed]:
+    """Three nodes of Cassandra 5.0, shared; a test that changes one puts it right again."""
+    yield shared_cassandra
+    put_right(shared_cassandra)
+
+
 @pytest.fixture(scope="session")
-def hbase3(
+def shared_hbase(
     state_folder: Path,  # noqa: ARG001 - set before anything is recorded
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[HBaseTestbed]:
-    """Three nodes and two masters of HBase 2.6, shared; a test that changes one puts it right again."""
     system = HBaseSystem(nodes=3, masters=2, profile="quick")
     testbed = HBaseTestbed(
         system, name="hshared3", root=tmp_path_factory.mktemp("hbase"), owner=own_identity()
@@ -59,6 +77,13 @@ def hbase3(
     testbed.up(print)
     yield testbed
     testbed.down(print)
+
+
+@pytest.fixture
+def hbase3(shared_hbase: HBaseTestbed) -> Iterator[HBaseTestbed]:
+    """Three nodes and two masters of HBase 2.6, shared; a test that changes one puts it right again."""
+    yield shared_hbase
+    put_right(shared_hbase)
 
 
 @pytest.fixture

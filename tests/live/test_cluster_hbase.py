@@ -166,8 +166,9 @@ def test_a_frozen_region_server_answers_nothing_until_it_thaws(hbase3: HBaseTest
     wait_until(lambda: serving.serves(node.spec, REGIONSERVER), [], WAIT_S, "it does not go on")
 
 
-def test_a_stand_by_master_takes_over(hbase3: HBaseTestbed) -> None:
+def test_a_stand_by_master_takes_over_without_waiting_for_a_dead_server(hbase3: HBaseTestbed) -> None:
     first = active(hbase3)
+    hbase3.kill("node3/regionserver")
     hbase3.kill(f"{first.name}/master")
     assert hbase3.dead() == []  # it was asked for
 
@@ -177,6 +178,7 @@ def test_a_stand_by_master_takes_over(hbase3: HBaseTestbed) -> None:
 
     wait_until(taken_over, [], WAIT_S, "no other master took over")
     hbase3.restart(f"{first.name}/master")
+    hbase3.restart("node3/regionserver")
     assert serving.waiting_for(specs(hbase3), having(specs(hbase3), REGIONSERVER)) == ""
 
 

@@ -16,10 +16,16 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from test_rust_live import LIMIT_S, cargo_test, registry
+from test_rust_live import cargo_test, cargo_tests, registry
 
 from steelyard.testbed.hbase import HBaseTestbed, serving
 
+FAULTS = (
+    "regions_move_under_load",
+    "regions_split_under_load",
+    "a_region_server_dies_under_load",
+    "the_active_master_dies_under_load",
+)
 VICTIM = "node3/regionserver"
 ASK = """
 import socket, sys
@@ -77,15 +83,24 @@ class Masters:
         self.testbed.restart(self.ended)
 
 
-@pytest.mark.timeout(LIMIT_S)
-def test_no_acknowledged_write_is_lost(hbase3: HBaseTestbed, tmp_path: Path) -> None:
+@pytest.fixture
+def deeds(hbase3: HBaseTestbed) -> Deeds:
     masters = Masters(hbase3)
-    deeds: Deeds = {
+    return {
         "STEELYARD_TEST_HBASE_KILL": lambda: hbase3.kill(VICTIM),
         "STEELYARD_TEST_HBASE_RESTART": lambda: hbase3.restart(VICTIM),
         "STEELYARD_TEST_HBASE_KILL_MASTER": masters.kill,
         "STEELYARD_TEST_HBASE_RESTART_MASTER": masters.restart,
     }
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_no_acknowledged_write_is_lost(
+    fault: str, deeds: Deeds, hbase3: HBaseTestbed, tmp_path: Path
+) -> None:
     with commands(tmp_path / "deeds", deeds) as words:
-        cargo_test("steelyard-hbase", "faults", [], {"STEELYARD_TEST_HBASE": registry(hbase3), **words})
-    assert hbase3.dead() == []
+        cargo_test("steelyard-hbase", "faults", [fault], {"STEELYARD_TEST_HBASE": registry(hbase3), **words})
+
+
+def test_no_fault_is_left_out() -> None:
+    assert cargo_tests("steelyard-hbase", "faults") == {*FAULTS}

@@ -301,7 +301,7 @@ def test_a_restored_cluster_waits_for_all_and_its_regions_return() -> None:
     fresh, restored = (profile.hbase_settings(system, restored=again) for again in (False, True))
     added = {name: value for name, (value, _) in restored.items() if name not in fresh}
     assert added == {
-        "hbase.master.wait.on.regionservers.mintostart": 3,
         "hbase.master.wait.on.regionservers.maxtostart": 3,
+        "hbase.master.wait.on.regionservers.timeout": 60_000,
         "hbase.master.scp.retain.assignment": True,
     }

@@ -102,8 +102,7 @@ def start(
         before: called with its identity before the server's first instruction: record it, put it into its
             group.
         die_with_us: the kernel kills the server when the thread that called this ends, however it ends. Only
-            the
-            main thread lives as long as the tool, so that it is left out in any other.
+            the main thread lives as long as the tool, so that it is left out in any other.
         prefix: words before the command, e.g. `ip netns exec NAME`.
     """
     words = ["/bin/sh", "-c", WAIT_FOR_GO, "steelyard-server", *prefix, *_shielded(command, die_with_us)]

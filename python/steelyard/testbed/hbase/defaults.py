@@ -12,8 +12,8 @@ from steelyard.errors import nearest
 
 HBASE, HDFS = ("hbase-common-*.jar", "hbase-default.xml"), ("hadoop-hdfs-[0-9]*.jar", "hdfs-default.xml")
 OWN = {
-    "hbase.master.wait.on.regionservers.mintostart": "1",
     "hbase.master.wait.on.regionservers.maxtostart": "2147483647",
+    "hbase.master.wait.on.regionservers.timeout": "4500",
     "hbase.master.wait.on.regionservers.interval": "1500",
     "hbase.regionserver.periodicmemstoreflusher.rangeofdelayseconds": "300",
     "hbase.wal.provider": "asyncfs",
