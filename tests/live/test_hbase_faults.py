@@ -99,8 +99,8 @@ def test_no_acknowledged_write_is_lost(
     fault: str, deeds: Deeds, hbase3: HBaseTestbed, tmp_path: Path
 ) -> None:
     with commands(tmp_path / "deeds", deeds) as words:
-        cargo_test("steelyard-hbase", "faults", [fault], {"STEELYARD_TEST_HBASE": registry(hbase3), **words})
+        cargo_test("faults", [fault], {"STEELYARD_TEST_HBASE": registry(hbase3), **words})
 
 
 def test_no_fault_is_left_out() -> None:
-    assert cargo_tests("steelyard-hbase", "faults") == {*FAULTS}
+    assert cargo_tests("faults") == {*FAULTS}

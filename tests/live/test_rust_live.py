@@ -22,10 +22,10 @@ CHECKOUT = Path(__file__).parents[2]
 LIMIT_S = 500
 
 
-def cargo_test(package: str, target: str, filters: list[str], environment: Mapping[str, str]) -> None:
+def cargo_test(target: str, filters: list[str], environment: Mapping[str, str]) -> None:
     """Run the ignored tests of one target; none may fail, and there must be some."""
     words = ["--ignored", "--test-threads=1", "--nocapture", *filters]
-    with _cargo(package, target, words, environment) as running:
+    with _cargo(target, words, environment) as running:
         try:
             said, _ = running.communicate(timeout=LIMIT_S)
         except subprocess.TimeoutExpired:
@@ -38,18 +38,17 @@ def cargo_test(package: str, target: str, filters: list[str], environment: Mappi
     assert " 0 passed" not in said
 
 
-def cargo_tests(package: str, target: str) -> set[str]:
+def cargo_tests(target: str) -> set[str]:
     """The names of the ignored tests of one target."""
-    with _cargo(package, target, ["--ignored", "--list"], {}) as running:
+    with _cargo(target, ["--ignored", "--list"], {}) as running:
         said, _ = running.communicate()
     return {name for name, _, what in (line.partition(": ") for line in said.splitlines()) if what == "test"}
 
 
-def _cargo(
-    package: str, target: str, words: list[str], environment: Mapping[str, str]
-) -> subprocess.Popen[str]:
+def _cargo(target: str, words: list[str], environment: Mapping[str, str]) -> subprocess.Popen[str]:
+    # Of the whole workspace: with `-p` dependencies have other features, and all would be built anew.
     return subprocess.Popen(
-        ["cargo", "test", "--release", "--locked", "-p", package, "--test", target, "--", *words],
+        ["cargo", "test", "--release", "--locked", "--workspace", "--test", target, "--", *words],
         cwd=CHECKOUT,
         env={**os.environ, **environment},
         stdout=subprocess.PIPE,
@@ -71,16 +70,16 @@ def registry(testbed: HBaseTestbed) -> str:
 
 def test_the_cql_driver_keeps_the_contract(cassandra3: CassandraTestbed) -> None:
     server = {"STEELYARD_TEST_CQL": str(cassandra3.nodes[0].place)}
-    cargo_test("steelyard-engine", "driver_contract", ["cql"], server)
+    cargo_test("driver_contract", ["cql"], server)
 
 
 def test_the_hbase_driver_keeps_the_contract(hbase3: HBaseTestbed) -> None:
     server = {"STEELYARD_TEST_HBASE": str(hbase3.nodes[0].spec.place(REGIONSERVER))}
-    cargo_test("steelyard-engine", "driver_contract", ["hbase"], server)
+    cargo_test("driver_contract", ["hbase"], server)
 
 
 def test_the_hbase_client_does_what_it_says(hbase3: HBaseTestbed) -> None:
-    cargo_test("steelyard-hbase", "live", [], {"STEELYARD_TEST_HBASE": registry(hbase3)})
+    cargo_test("live", [], {"STEELYARD_TEST_HBASE": registry(hbase3)})
 
 
 def test_the_official_client_reads_what_ours_wrote_and_the_reverse(hbase3: HBaseTestbed) -> None:
@@ -90,4 +89,4 @@ def test_the_official_client_reads_what_ours_wrote_and_the_reverse(hbase3: HBase
         "STEELYARD_TEST_HBASE": registry(hbase3),
         "STEELYARD_TEST_HBASE_CLASSPATH": f"{jars}/*",
     }
-    cargo_test("steelyard-hbase", "peer", [], environment)
+    cargo_test("peer", [], environment)
