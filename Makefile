@@ -43,7 +43,8 @@ unit: build $(VENV)/.dev ## Python tests that need no server
 calibration: build $(VENV)/.dev ## the engine's percentiles and outcomes against servers with a known law
 	$(PYTHON) -m pytest -q tests/calibration -n 2
 
-live: build $(VENV)/.dev ## tests against real servers (needs Java and Maven)
+live: build $(VENV)/.dev ## tests against real servers (needs Java 17 and Maven)
+	$(VENV)/bin/steelyard doctor --fetch-java 11
 	$(PYTHON) -m pytest -q tests/live
 
 browser: build $(VENV)/.dev ## pages in a real browser

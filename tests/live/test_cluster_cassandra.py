@@ -217,7 +217,7 @@ def test_namespaces_and_limits(cluster: Make) -> None:
 
 @pytest.mark.parametrize(("version", "release"), [("4.1", "4.1.10"), ("3.11", "3.11.13")])
 def test_older_lines(cluster: Make, version: str, release: str) -> None:
-    """These need Java 11 (`steelyard doctor --fetch-java 11`)."""
+    """These need Java 11, which `make live` fetches."""
     old = cluster(f"old{version}", version=version, access={"keyspace": "k"})
     old.up(print)
     place = old.nodes[0].place
