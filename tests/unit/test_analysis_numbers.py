@@ -157,6 +157,20 @@ def test_levels_hold_until_the_next_sample() -> None:
     assert window.mean("node2", "m") is None
 
 
+def test_a_node_is_held_back_in_a_share_of_its_quotas_periods() -> None:
+    seconds = [float(n) for n in range(11)]
+    frame = system(
+        ("node1", "cpu_throttled_seconds_total", [1.4 * n for n in seconds]),  # of two processors
+        ("node1", "cpu_throttled_periods_total", [7 * n for n in seconds]),
+        ("node1", "cpu_periods_total", [10 * n for n in seconds]),
+        ("node2", "cpu_throttled_periods_total", [0.0] * 11),
+        ("node2", "cpu_periods_total", [0.0] * 11),
+    )
+    window = Window(frame, 10 * NS, 20 * NS)
+    shares = [window.held_back(name) for name in ("node1", "node2", "node3")]
+    assert shares == [pytest.approx(0.7), 0.0, None]
+
+
 def test_what_servers_tell_of_themselves() -> None:
     seconds = range(11)
     frame = system(

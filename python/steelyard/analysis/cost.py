@@ -30,7 +30,7 @@ class Cost:
         cpu_us_per_op: CPU time for each completed operation of the phase.
         memory_max_bytes: highest resident memory.
         disk_read_per_s, disk_write_per_s, network_per_s: bytes per second (network: both directions).
-        throttled_share: share of the window in which the control group held the node back.
+        throttled_share: share of the CPU quota's periods in which it held the node back.
         gc_share: share of the window spent in garbage collection.
     """
 
@@ -63,7 +63,7 @@ def _measured(window: Window, source: str, party: str, role: str, phase: Phase) 
         disk_read_per_s=window.rate(source, DISK_READ),
         disk_write_per_s=window.rate(source, DISK_WRITE),
         network_per_s=window.rate(source, *NETWORK),
-        throttled_share=window.rate(source, "cpu_throttled_seconds_total"),
+        throttled_share=window.held_back(source),
         gc_share=window.rate(source, "server_gc_seconds_total"),
     )
 

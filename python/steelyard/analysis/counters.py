@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 NS = 1e9
+HELD_BACK, PERIODS = "cpu_throttled_periods_total", "cpu_periods_total"
 
 NO_SAMPLES: tuple[Floats, Floats] = (np.zeros(0), np.zeros(0))
 LEAST_COVERAGE = 0.5
@@ -97,6 +98,14 @@ class Window:
         """The same, summed over sources."""
         known = [r for name in names if (r := self.rate(name, *metrics)) is not None]
         return sum(known) if known else None
+
+    def held_back(self, source: str) -> float | None:
+        """Share of its CPU quota's periods in which a source was held back; None when that was not sampled.
+
+        Not of the time: the kernel sums seconds over processors, so that there can be more than one a second.
+        """
+        held, periods = self.rate(source, HELD_BACK), self.rate(source, PERIODS)
+        return None if held is None or periods is None else held / periods if periods else 0.0
 
     def highest(self, source: str, metric: str) -> float | None:
         """Highest level in the window."""

@@ -67,10 +67,13 @@ def _nodes(fold: Callable[[list[float]], float], metric: str) -> Read:
 
     def read(around: Around) -> float | None:
         of = around.window.rate if metric.endswith("_total") else around.window.mean
-        found = around.levels(lambda name: of(name, metric))
-        return fold(found) if found else None
+        return _folded(fold, around.levels(lambda name: of(name, metric)))
 
     return read
+
+
+def _folded(fold: Callable[[list[float]], float], found: list[float]) -> float | None:
+    return fold(found) if found else None
 
 
 def _most(*metrics: str) -> Read:
@@ -137,7 +140,7 @@ READ: Mapping[str, Read] = {
     "server_cpu_share": _cpu_share,
     "machine_busy_share": lambda a: a.machine_share(CPU),
     "machine_iowait_share": lambda a: a.machine_share("cpu_iowait_seconds_total"),
-    "throttled_share": _nodes(fmean, "cpu_throttled_seconds_total"),
+    "throttled_share": lambda a: _folded(fmean, a.levels(a.window.held_back)),
     "gc_share": _nodes(fmean, "server_gc_seconds_total"),
     "requests_per_op": lambda a: a.per_op(*REQUESTS),
     "replica_reads_per_op": lambda a: a.per_op("server_local_reads_total"),

@@ -49,7 +49,7 @@ INSIDE = {
     "server_cpu_share": Named("server CPU, of what the nodes may use", "share"),
     "machine_busy_share": Named("host's CPU busy", "share"),
     "machine_iowait_share": Named("host's CPU waiting for disks", "share"),
-    "throttled_share": Named("time that nodes were held back by their CPU quota", "share"),
+    "throttled_share": Named("periods of their CPU quota in which nodes were held back", "share"),
     "gc_share": Named("time in garbage collection", "share"),
     "requests_per_op": Named("requests coordinated per operation", ""),
     "replica_reads_per_op": Named("replicas read per operation", ""),

@@ -47,7 +47,7 @@ def throttled(context: Context) -> Warned | None:
     words = ", ".join(f"{name} {percent(share)}" for name, share in sorted(held.items()))
     return Warned(
         "throttled",
-        f"CPU limits held nodes back for part of the run: {words} of the time. That is what a limit is for; "
+        f"CPU limits held nodes back: in {words} of the quota's periods. That is what a limit is for; "
         "latencies contain the pauses, so compare them only with runs under the same limits.",
     )
 

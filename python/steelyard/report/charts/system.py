@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from steelyard.analysis.counters import Floats, engines, nodes, rates, samples
+from steelyard.analysis.counters import HELD_BACK, PERIODS, Floats, engines, nodes, rates, samples
 from steelyard.report.charts.base import Chart, Lines, Rows, line_chart
 from steelyard.report.charts.thin import bin_seconds, rounded
 from steelyard.report.model import TrialReport
@@ -60,7 +60,9 @@ MEASURES = (
     Measure("regions", "Regions", "regions", ("server_regions",), "Served by each node.", level=True),
     Measure("moving", "Regions in transition", "regions", MOVING, "As masters see it.", level=True),
     Measure("lacking", "Under-replicated blocks", "blocks", LACKING, "Of HDFS.", level=True),
-    Measure("throttled", "Throttled", SHARE, ("cpu_throttled_seconds_total",), "Held back by CPU limits."),
+    Measure(
+        "throttled", "Throttled", "share", (HELD_BACK,), "Of the periods of the CPU quota.", of=(PERIODS,)
+    ),
 )
 
 
