@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import cast
 
 import psutil
 import pytest
@@ -24,6 +25,7 @@ from steelyard.testbed.waiting import wait_until
 Make = Callable[..., HBaseTestbed]
 WAIT_S = 60.0
 TABLE, FAMILY = "looked", "f"
+IPC = "Hadoop:service=HBase,name=RegionServer,sub=IPC"
 
 
 @pytest.fixture
@@ -76,9 +78,17 @@ def files(testbed: HBaseTestbed) -> int | None:
     return None if None in told else sum(map(int, told))
 
 
-def files_told(testbed: HBaseTestbed) -> int:
-    wait_until(lambda: files(testbed) is not None, [], WAIT_S, "a server does not tell its store files")
-    return files(testbed) or 0
+def told(ask: Callable[[], int | None], what: str) -> int:
+    """A figure, once servers tell it: not while they put it together anew."""
+    found: list[int | None] = [None]
+
+    def there() -> bool:
+        found[0] = ask()
+        return found[0] is not None
+
+    wait_until(there, [], WAIT_S, f"a server does not tell {what}")
+    assert found[0] is not None
+    return found[0]
 
 
 def test_three_nodes_serve(hbase3: HBaseTestbed) -> None:
@@ -116,17 +126,20 @@ def test_every_server_tells_its_figures_anew_each_second(hbase3: HBaseTestbed) -
     for target in hbase3.targets():
         assert {role for role, _, _ in target.jmx} >= {DATANODE if "node" in target.name else MASTER}
     web = hbase3.nodes[0].spec.web(REGIONSERVER)
-    asked = "Hadoop:service=HBase,name=RegionServer,sub=IPC"
-    first = jmx.bean(web, asked)["receivedBytes"]
+
+    def received() -> int | None:
+        return cast("int | None", jmx.bean(web, IPC).get("receivedBytes"))
+
+    first = told(received, "what it received")
     serving.read_meta(active(hbase3))
     admin.regions(hbase3.nodes[0].spec)
-    wait_until(lambda: jmx.bean(web, asked)["receivedBytes"] > first, [], 5.0, "figures stay as they are")
+    wait_until(lambda: (received() or first) > first, [], WAIT_S, "figures stay as they are")
 
 
 def test_a_table_is_flushed_compacted_balanced_and_settles(hbase3: HBaseTestbed) -> None:
     create_table(hbase3, [b"b", b"c", b"d", b"e", b"f"])
     assert sorted(hbase3.regions(TABLE).values()) == [2, 2, 2]
-    before = files_told(hbase3)
+    before = told(lambda: files(hbase3), "its store files")
     node = hbase3.nodes[0]
     letter = next(
         one.name.split(b",")[1][:1] for one in admin.regions(node.spec, TABLE) if b",," not in one.name
