@@ -4,7 +4,9 @@
 //! { `generate` (what is it) -> `driver` (do it, timed in `perform`) -> `phase_state`, `recorder` (how did it go) } -> `writer`, `tally`
 //! (files) and `events`. Nothing here knows of studies, clusters or reports.
 
+pub mod audit;
 pub mod blocking;
+pub mod client_state;
 pub mod clock;
 pub mod command;
 pub mod crew;
@@ -14,15 +16,20 @@ pub mod driver;
 pub mod events;
 pub mod generate;
 pub mod ledger;
+pub mod marks;
 pub mod merge;
+pub mod merged;
 pub mod operation;
 pub mod perform;
 pub mod phase;
+pub mod phase_files;
 pub mod phase_state;
 pub mod plan;
 pub mod recorder;
 pub mod run;
 pub mod schedule;
+pub mod series;
+pub mod summary;
 pub mod tally;
 pub mod timer;
 pub mod worker;
