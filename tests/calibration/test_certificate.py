@@ -20,7 +20,7 @@ from steelyard.calibrate.laws import Constant, PeriodicStall
 from steelyard.calibrate.text import show
 from steelyard.engine.path import Engine, engine_path
 from steelyard.errors import EngineError
-from steelyard.interrupt import Interrupts
+from steelyard.lab.signals import Interrupts
 from steelyard.results.certificates import newest, save
 
 SHORT = Cell(Constant(2000), "open Poisson", 200, OPEN_CAP, 200)

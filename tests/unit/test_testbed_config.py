@@ -9,9 +9,9 @@ import pytest
 
 from steelyard.errors import InputError
 from steelyard.spec.system import CassandraSystem, CqlAccess, Datacenter, Replication
-from steelyard.testbed.cassandra import config, names, profile, replication, shipped
-from steelyard.testbed.cassandra.tokens import MURMUR3_MIN, RANDOM_RANGE, initial_tokens
-from steelyard.testbed.cassandra.versions import LINES, coordinates, resolve
+from steelyard.systems.cassandra import config, names, profile, replication, shipped
+from steelyard.systems.cassandra.tokens import MURMUR3_MIN, RANDOM_RANGE, initial_tokens
+from steelyard.systems.cassandra.versions import LINES, coordinates, resolve
 
 FIVE, THREE = LINES["5.0"], LINES["3.11"]
 

@@ -18,11 +18,11 @@ from steelyard.calibrate.judge import ABSOLUTE_US, RELATIVE, Verdict, judge
 from steelyard.engine.path import Engine, find_engine
 from steelyard.engine.process import Event
 from steelyard.errors import Interrupted
-from steelyard.interrupt import Interrupts
+from steelyard.lab.signals import Interrupts
 from steelyard.results.certificates import FORMAT
 from steelyard.results.clock import now_text
-from steelyard.testbed.watch.host import host_facts
 from steelyard.version import version
+from steelyard.watch.host import host_facts
 
 DRIVERS = ("cql", "hbase", "null")
 TRIES = 4

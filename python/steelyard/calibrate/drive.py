@@ -14,8 +14,8 @@ from steelyard.calibrate.fakes import Fakes
 from steelyard.calibrate.truth import Stamps
 from steelyard.engine.process import EngineProcess, Event, Queue
 from steelyard.errors import EngineError
-from steelyard.testbed.watch import machine
-from steelyard.testbed.watch.cgroup import Values
+from steelyard.watch import machine
+from steelyard.watch.cgroup import Values
 
 PHASE = "run"
 READY_LIMIT_S = 60.0

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.markup import escape
 
-from steelyard.pace import about
+from steelyard.lab.time_left import about
 from steelyard.results.store import flat, study_values
 from steelyard.spec.asked import Asked
 from steelyard.spec.estimate import estimate

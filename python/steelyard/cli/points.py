@@ -9,7 +9,7 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from steelyard.progress import latency
+from steelyard.lab.progress import latency
 from steelyard.results.frames import Results
 
 NAMES = ("system", "variant")

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from steelyard.errors import InfrastructureError, InputError, Interrupted, SteelyardError
+from steelyard.lab.study import Outcome, conduct
 from steelyard.results.clock import process_start_ns
 from steelyard.results.disk import write_atomically
 from steelyard.results.read import TrialResult, open_run
 from steelyard.results.store import new_folder
 from steelyard.spec.properties import Properties
-from steelyard.study import Outcome, conduct
 from steelyard.version import version
 from steelyard.ycsb.choices import Choices, choose
 from steelyard.ycsb.differences import DIFFERENCES
