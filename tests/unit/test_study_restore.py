@@ -102,7 +102,7 @@ def bed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fake_engine: FakeEngine
     monkeypatch.setenv("STEELYARD_STATE", str(tmp_path / "state"))
     Bed.calls, Bed.faults = [], {}
     for module in ("study", "datasets"):
-        monkeypatch.setattr(f"steelyard.{module}.create", lambda _system, *, name, root: Bed(name, root))
+        monkeypatch.setattr(f"steelyard.lab.{module}.create", lambda _system, *, name, root: Bed(name, root))
     return Bed
 
 

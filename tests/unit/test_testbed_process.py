@@ -83,7 +83,7 @@ def test_what_ignores_sigterm_is_killed(tmp_path: Path) -> None:
 def test_a_server_dies_with_the_tool(tmp_path: Path) -> None:
     """The kernel ends it when the tool is killed, before any next start."""
     script = (
-        "import sys, os, time; from pathlib import Path; from steelyard.systems import process\n"
+        "import sys, os, time; from pathlib import Path; from steelyard.hosts import process\n"
         "here = Path(sys.argv[1])\n"
         "found, _ = process.start(['sleep', '600'], log=here / 'log', cwd=here,\n"
         "                         before=lambda _: None, die_with_us=True)\n"
