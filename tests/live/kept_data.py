@@ -16,7 +16,7 @@ from steelyard.lab.signals import Interrupts
 from steelyard.lab.trial import TrialRun
 from steelyard.results.read import TrialResult
 from steelyard.spec.load import Load
-from steelyard.spec.study import Trial
+from steelyard.spec.models import Trial
 from steelyard.spec.system import CassandraSystem, HBaseSystem
 from steelyard.spec.workload import CORE, ConstantLength, Fields, Mix, Sequential, Workload
 from steelyard.systems import create

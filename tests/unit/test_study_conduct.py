@@ -17,8 +17,8 @@ from steelyard.lab.signals import Interrupts
 from steelyard.lab.study import Outcome, conduct
 from steelyard.results.disturbance import Disturbance
 from steelyard.results.store import RunFolder
+from steelyard.spec.models import Study
 from steelyard.spec.read import read_study
-from steelyard.spec.study import Study
 from steelyard.spec.trials import trials
 from steelyard.systems.null import NullTestbed
 from steelyard.watch.target import WatchTarget

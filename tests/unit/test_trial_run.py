@@ -19,7 +19,7 @@ from steelyard.lab.signals import Interrupts
 from steelyard.lab.trial import TrialRun
 from steelyard.results.read import open_run
 from steelyard.spec.load import Load
-from steelyard.spec.study import Study
+from steelyard.spec.models import Study
 from steelyard.spec.system import NullSystem
 from steelyard.spec.trials import trials
 from steelyard.spec.workload import CORE

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from watching import LIMIT_S, await_missing, times
 
 from steelyard.errors import InfrastructureError
+from steelyard.results.tables import read_spool
 from steelyard.systems.waiting import wait_until
-from steelyard.watch import AgentClient, Sampler, ask, host_facts, read_spool
+from steelyard.watch import AgentClient, Sampler, ask, host_facts
 from steelyard.watch.link import ANSWER_WITHIN_S
 from steelyard.watch.sampler import next_due
 from steelyard.watch.table import Table

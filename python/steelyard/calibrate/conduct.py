@@ -11,7 +11,7 @@ from typing import Any
 
 from steelyard.calibrate import cells as tries
 from steelyard.calibrate import limit
-from steelyard.calibrate.cells import Cell
+from steelyard.calibrate.cells import CalibrationCell
 from steelyard.calibrate.drive import Lab, run
 from steelyard.calibrate.fakes import Fakes
 from steelyard.calibrate.judge import ABSOLUTE_US, RELATIVE, Verdict, judge
@@ -83,15 +83,15 @@ class Calibration:
         for _ in self._each("busy", self._busy(), lab, folder):
             pass
 
-    def _cells(self) -> Iterable[Cell]:
+    def _cells(self) -> Iterable[CalibrationCell]:
         """With the null driver there is nothing to wait for, and one law is as good as all."""
         every = tries.cells(quick=self.quick)
         return every if self.driver != "null" else [c for c in every if c.law.kind == "constant"]
 
-    def _busy(self) -> Iterable[Cell]:
+    def _busy(self) -> Iterable[CalibrationCell]:
         return tries.busy_cells(quick=self.quick) if self.driver != "null" else ()
 
-    def _each(self, part: str, cells: Iterable[Cell], lab: Lab, folder: Path) -> Iterable[Verdict]:
+    def _each(self, part: str, cells: Iterable[CalibrationCell], lab: Lab, folder: Path) -> Iterable[Verdict]:
         for number, cell in enumerate(cells):
             self._begin(cell.name)
             verdict = self._calmest(cell, lab, folder / f"{part}-{number}")
@@ -99,7 +99,7 @@ class Calibration:
             self._told(part, verdict)
             yield verdict
 
-    def _calmest(self, cell: Cell, lab: Lab, folder: Path) -> Verdict:
+    def _calmest(self, cell: CalibrationCell, lab: Lab, folder: Path) -> Verdict:
         """The try from which the host stole least; another is made only if it stole too much."""
         tries: list[Verdict] = []
         while not tries or (tries[-1].disturbed and len(tries) < TRIES):

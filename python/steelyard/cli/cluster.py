@@ -38,7 +38,7 @@ def up(
     **words: Any,
 ) -> None:
     """Bring a cluster up; it stays until `cluster down`."""
-    from steelyard.cli.words import bench_study
+    from steelyard.cli.bench_study import bench_study
     from steelyard.errors import InputError
     from steelyard.hosts.records import clusters_folder
     from steelyard.systems import LOCAL

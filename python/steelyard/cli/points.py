@@ -34,7 +34,7 @@ def show_claims(path: Path, console: Console) -> None:
     """Print the verdicts on a study's claims, if it has any."""
     from steelyard.report.model import build
     from steelyard.report.study.answers import answers, asked_of
-    from steelyard.report.study.claims import claims_table, headline
+    from steelyard.report.study.verdicts import claims_table, headline
     from steelyard.report.text import print_table
 
     if not asked_of(Results(path).info.get("study") or {}).claims:

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from steelyard.folders import cache_folder
 from steelyard.hosts.java import Java
-from steelyard.hosts.records import cache_folder
 
 JAVA_LEAST = 17
 """Older runtimes differ in how they make one; they do without."""

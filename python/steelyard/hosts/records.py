@@ -17,9 +17,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from platformdirs import user_cache_dir, user_state_dir
-
 from steelyard.errors import InfrastructureError, InputError
+from steelyard.folders import state_folder
 from steelyard.hosts import cgroup, namespaces
 from steelyard.hosts.process import Identity, end
 from steelyard.hosts.say import Say
@@ -84,16 +83,6 @@ class Record:
         for namespace in self.namespaces:
             namespaces.remove(namespace)
         shutil.rmtree(clusters_folder() / self.name, ignore_errors=True)
-
-
-def state_folder() -> Path:
-    """`$STEELYARD_STATE`, else the user's state folder."""
-    return Path(os.environ.get("STEELYARD_STATE") or user_state_dir("steelyard"))
-
-
-def cache_folder() -> Path:
-    """`$STEELYARD_CACHE`, else the user's cache folder."""
-    return Path(os.environ.get("STEELYARD_CACHE") or user_cache_dir("steelyard"))
 
 
 def clusters_folder() -> Path:

@@ -24,7 +24,7 @@ from steelyard.results.disk import writing
 from steelyard.spec.dataset import data_set, key
 from steelyard.spec.estimate import SPARE
 from steelyard.spec.load import Load
-from steelyard.spec.study import Trial
+from steelyard.spec.models import Trial
 from steelyard.spec.trials import data_bytes
 from steelyard.systems import create
 from steelyard.systems.base import Testbed

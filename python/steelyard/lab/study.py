@@ -21,7 +21,7 @@ from steelyard.lab.trial import TrialRun
 from steelyard.results.disturbance import Disturbance
 from steelyard.results.store import RunFolder
 from steelyard.spec.estimate import each
-from steelyard.spec.study import Study, Trial
+from steelyard.spec.models import Study, Trial
 from steelyard.spec.trials import APART, trials
 from steelyard.systems import create
 from steelyard.systems.base import Testbed

@@ -29,8 +29,8 @@ from steelyard.results.manifest import Manifest
 from steelyard.results.read import TrialResult
 from steelyard.results.store import RESERVE
 from steelyard.results.tables import SPOOL
+from steelyard.spec.models import Trial
 from steelyard.spec.plan import LOAD, RUN, WARMUP, engine_plan
-from steelyard.spec.study import Trial
 from steelyard.systems.base import Testbed
 from steelyard.systems.snapshot import Snapshot
 from steelyard.systems.snapshot.restorable import Restorable

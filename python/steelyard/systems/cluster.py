@@ -18,6 +18,7 @@ from time import monotonic
 from typing import Any
 
 from steelyard.errors import InfrastructureError, InputError, SteelyardError
+from steelyard.folders import state_folder
 from steelyard.hosts import cgroup, namespaces, network, records
 from steelyard.hosts.network import Endpoint
 from steelyard.hosts.process import Identity, end
@@ -128,7 +129,7 @@ class LocalCluster(Restorable, RunningCluster[NodeT]):
     def _fail(self, say: Say, error: BaseException) -> None:
         if self.record is None:
             return
-        kept = records.state_folder() / "failed" / self.name
+        kept = state_folder() / "failed" / self.name
         with suppress(OSError):
             shutil.rmtree(kept, ignore_errors=True)
             self.collect(kept)

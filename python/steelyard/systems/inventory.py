@@ -11,9 +11,10 @@ from pathlib import Path
 import psutil
 
 from steelyard.errors import InfrastructureError
+from steelyard.folders import cache_folder, state_folder
 from steelyard.hosts import cgroup, network
 from steelyard.hosts.java import PINNED, installed
-from steelyard.hosts.records import cache_folder, records, state_folder
+from steelyard.hosts.records import records
 from steelyard.systems.cassandra import profile
 from steelyard.systems.cassandra.versions import LINES
 from steelyard.systems.hbase import profile as hbase_profile

@@ -10,6 +10,5 @@ from steelyard.watch.agent import AgentClient, ask
 from steelyard.watch.host import host_facts
 from steelyard.watch.jar import agent_jar
 from steelyard.watch.sampler import Sampler
-from steelyard.watch.table import read_spool
 
-__all__ = ["AgentClient", "Sampler", "agent_jar", "ask", "host_facts", "read_spool"]
+__all__ = ["AgentClient", "Sampler", "agent_jar", "ask", "host_facts"]

@@ -11,9 +11,8 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from platformdirs import user_cache_dir
-
 from steelyard.errors import InfrastructureError, MissingToolError
+from steelyard.folders import cache_folder
 
 SOURCE = Path(__file__).with_name("SteelyardAgent.java")
 MANIFEST = "Manifest-Version: 1.0\r\nPremain-Class: SteelyardAgent\r\nAgent-Class: SteelyardAgent\r\n\r\n"
@@ -30,15 +29,10 @@ def agent_jar(javac: Path | None = None) -> Path:
         InfrastructureError: every compiler found failed.
     """
     source = SOURCE.read_bytes()
-    jar = cache_folder() / f"steelyard-agent-{hashlib.sha256(source).hexdigest()[:16]}.jar"
+    jar = cache_folder() / "agent" / f"steelyard-agent-{hashlib.sha256(source).hexdigest()[:16]}.jar"
     if not jar.exists():
         _build([javac] if javac else list(compilers()), jar)
     return jar
-
-
-def cache_folder() -> Path:
-    """Where compiled agents are kept: `$STEELYARD_CACHE/agent`, else in the user's cache."""
-    return Path(os.environ.get("STEELYARD_CACHE") or user_cache_dir("steelyard")) / "agent"
 
 
 def compilers() -> Iterator[Path]:

@@ -80,16 +80,3 @@ class Table:
         partial.replace(path)
         if self._spool is not None:
             self._spool.unlink(missing_ok=True)
-
-
-def read_spool(path: Path) -> pl.DataFrame:
-    """The rows of a spool that a crash left behind; a last line that was cut short is left out."""
-    table = Table()
-    with path.open() as lines:
-        for line in lines:
-            try:
-                row = json.loads(line)
-            except ValueError:
-                break
-            table.add(row["t_ns"], row["source"], row["values"])
-    return table.frame()

@@ -16,16 +16,16 @@ from steelyard.results.read import TrialResult, open_run
 from steelyard.results.store import new_folder
 from steelyard.spec.properties import Properties
 from steelyard.version import version
+from steelyard.ycsb.arguments import Words, parse
 from steelyard.ycsb.choices import Choices, choose
 from steelyard.ycsb.differences import DIFFERENCES
 from steelyard.ycsb.exporters import EXPORTERS
 from steelyard.ycsb.hbase_site import read_hbase_site
 from steelyard.ycsb.hdr_files import write_hdr_files
-from steelyard.ycsb.names import remarks
+from steelyard.ycsb.known_properties import remarks
 from steelyard.ycsb.sections import overall, rows
 from steelyard.ycsb.status import Status
-from steelyard.ycsb.study import Task, make_task
-from steelyard.ycsb.words import Words, parse
+from steelyard.ycsb.translate import Task, make_task
 
 CLIPPED = "Warning: the threadcount is bigger than recordcount, the threadcount will be recordcount!"
 

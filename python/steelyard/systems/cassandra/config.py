@@ -10,7 +10,7 @@ from typing import Any
 
 from steelyard.errors import InputError
 from steelyard.spec.system import CassandraSystem
-from steelyard.systems.cassandra import names, profile, shipped
+from steelyard.systems.cassandra import old_names, profile, shipped
 from steelyard.systems.cassandra.tokens import initial_tokens
 from steelyard.systems.cassandra.versions import Line
 from steelyard.systems.node import NodeSpec
@@ -76,7 +76,7 @@ def settings(system: CassandraSystem, line: Line) -> dict[str, Any]:
     found = dict(shipped.SETTINGS[line.name])
     if system.profile == "quick":
         quick = {name: value for name, (value, _) in profile.QUICK.items()}
-        found |= names.to_old(quick) if line.old_names else quick
+        found |= old_names.to_old(quick) if line.old_names else quick
     if system.partitioner != "Murmur3Partitioner":
         found |= {
             "partitioner": f"org.apache.cassandra.dht.{system.partitioner}",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from steelyard.spec.system import CassandraSystem
-from steelyard.systems.cassandra import names, shipped
+from steelyard.systems.cassandra import old_names, shipped
 from steelyard.systems.cassandra.versions import Line
 from steelyard.systems.deviation import Deviation
 
@@ -98,7 +98,7 @@ def jvm_deviations(profile: str, line: str, heap_mib: int, java: int) -> list[De
 def setting_deviations(line: Line, settings: Mapping[str, Any], system: CassandraSystem) -> list[Deviation]:
     """What these settings change of upstream's, and why."""
     shipped_here = shipped.SETTINGS[line.name]
-    classes = names.to_old(shipped.CLASS_DEFAULTS) if line.old_names else shipped.CLASS_DEFAULTS
+    classes = old_names.to_old(shipped.CLASS_DEFAULTS) if line.old_names else shipped.CLASS_DEFAULTS
     base = {**classes, **shipped_here}
     return [
         Deviation(name, settings.get(name), base.get(name), _why(name, system))
@@ -110,7 +110,7 @@ def setting_deviations(line: Line, settings: Mapping[str, Any], system: Cassandr
 def _why(name: str, system: CassandraSystem) -> str:
     if name in system.settings:
         return "given by the user"
-    new = names.NEW_NAMES.get(name, name)
+    new = old_names.NEW_NAMES.get(name, name)
     asked = {"num_tokens": system.tokens, "endpoint_snitch": system.snitch or system.datacenters}
     if system.profile == "quick" and new in QUICK and not asked.get(name):
         return QUICK[new][1]

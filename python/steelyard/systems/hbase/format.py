@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from steelyard.errors import InfrastructureError
-from steelyard.hosts.records import cache_folder
+from steelyard.folders import cache_folder
 from steelyard.systems.hbase.config import LOG4J, WEBAPPS, xml
 from steelyard.systems.hbase.versions import HDFS
 

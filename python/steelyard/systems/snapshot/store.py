@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.errors import InfrastructureError, InputError, nearest
-from steelyard.hosts import records
+from steelyard.folders import state_folder
 from steelyard.systems.snapshot import checksums, files
 from steelyard.systems.snapshot.checksums import SnapshotChangedError
 from steelyard.systems.snapshot.files import Rules, Tree
@@ -89,7 +89,7 @@ class Snapshot:
 
 def folder() -> Path:
     """Where all snapshots are."""
-    return records.state_folder() / "snapshots"
+    return state_folder() / "snapshots"
 
 
 def find(key: str) -> Snapshot | None:

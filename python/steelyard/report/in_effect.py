@@ -124,14 +124,3 @@ def data_line(manifest: Facts) -> str:
     return (
         f"data restored from snapshot {data.get('snapshot')}, loaded {part(data, 'loading').get('created')}"
     )
-
-
-def flat(facts: Facts, prefix: str = "") -> list[tuple[str, Any]]:
-    """Nested tables as (dotted name, value), in their order."""
-    rows: list[tuple[str, Any]] = []
-    for name, value in facts.items():
-        if isinstance(value, Mapping) and value:
-            rows += flat(value, f"{prefix}{name}.")
-        else:
-            rows.append((f"{prefix}{name}", value))
-    return rows

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from steelyard.analysis.claims.verdict import SIZE
+from steelyard.report.formatting import NONE, clean, digits
 from steelyard.report.study.amounts import told, words_of
 from steelyard.report.study.answers import Answer, Answers
 from steelyard.report.tables.base import Table
-from steelyard.report.words import NONE, clean, digits
-from steelyard.spec.claims import Why
+from steelyard.spec.checks import Why
 
 BORNE = {
     "confirmed": "bears it out",

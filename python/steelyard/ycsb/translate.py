@@ -10,12 +10,12 @@ from typing import Any
 from steelyard.errors import InputError
 from steelyard.spec import ycsb_file
 from steelyard.spec.draft import Draft, place_of
+from steelyard.spec.models import Study
 from steelyard.spec.properties import Properties
 from steelyard.spec.read import literal
-from steelyard.spec.study import Study
+from steelyard.ycsb.arguments import Words
 from steelyard.ycsb.bindings import system_of
-from steelyard.ycsb.names import OWN, modern
-from steelyard.ycsb.words import Words
+from steelyard.ycsb.known_properties import OWN, modern
 
 CORE_WORKLOAD = "site.ycsb.workloads.CoreWorkload"
 ALL_KEYS = 2**31 - 1

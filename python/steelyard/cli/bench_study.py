@@ -10,8 +10,8 @@ from steelyard.cli.flag import Flag
 from steelyard.cli.options import FLAGS, said
 from steelyard.errors import InputError, nearest
 from steelyard.spec.draft import Draft, place_of
+from steelyard.spec.models import Study
 from steelyard.spec.read import literal, resolve_paths
-from steelyard.spec.study import Study
 from steelyard.spec.systems import has_setting, kinds
 from steelyard.spec.units import of_flag
 from steelyard.spec.workloads import find_workload
