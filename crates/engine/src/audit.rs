@@ -2,8 +2,9 @@
 
 use crate::generate::values::LOADED;
 use crate::ledger::Ledger;
-use crate::operation::{Outcome, Reply};
+use crate::operation::Outcome;
 use crate::phase_state::{Ticket, Verdicts};
+use crate::reply::Reply;
 use crate::summary::{Example, Findings};
 
 /// What an audit has found so far.

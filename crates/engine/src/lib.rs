@@ -26,6 +26,7 @@ pub mod phase_files;
 pub mod phase_state;
 pub mod plan;
 pub mod recorder;
+pub mod reply;
 pub mod run;
 pub mod schedule;
 pub mod series;

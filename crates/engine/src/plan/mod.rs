@@ -3,7 +3,10 @@
 //! Parsing never touches the world: a plan is checked here as a whole before anything is opened.
 
 mod arrivals;
+mod check;
 mod driver;
+#[cfg(test)]
+pub(crate) mod fixture;
 mod hbase;
 pub mod words;
 mod workload;
@@ -12,7 +15,8 @@ pub use arrivals::{Arrivals, Rate};
 pub use driver::{CqlPlan, DriverPlan, EmbeddedPlan};
 pub use hbase::{BLOOMS, COMPRESSIONS, DURABILITIES, HbasePlan};
 pub use workload::{
-    Compat, Fields, KeyOrder, KeyPlan, Length, Mix, Request, ValueKind, Verify, Workload,
+    Compat, Fields, KeyOrder, KeyPlan, Length, Mix, RECORDS_MAX, Request, ValueKind, Verify,
+    Workload, YCSB_THETA,
 };
 
 use serde::{Deserialize, Serialize};
@@ -197,7 +201,7 @@ impl Plan {
                     .into(),
             );
         }
-        crate::generate::check(&self.workload)?;
+        self.workload.check()?;
         self.driver.check(&self.workload)
     }
 }
