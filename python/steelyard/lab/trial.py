@@ -30,7 +30,7 @@ from steelyard.results.read import TrialResult
 from steelyard.results.store import RESERVE
 from steelyard.results.tables import SPOOL
 from steelyard.spec.models import Trial
-from steelyard.spec.plan import LOAD, RUN, WARMUP, engine_plan
+from steelyard.spec.plan import AUDIT, LOAD, RUN, WARMUP, engine_plan
 from steelyard.systems.base import Testbed
 from steelyard.systems.snapshot import Snapshot
 from steelyard.systems.snapshot.restorable import Restorable
@@ -175,6 +175,9 @@ class TrialRun:
                 rate = load.search.share * find_rate(drive, load.search)
         with self._timed("run"):
             drive.phase(RUN, counts=True, endless=load.duration_s is None, rate=rate)
+        if load.audit:
+            with self._timed("audit"):
+                drive.phase(AUDIT, counts=False, endless=True)
 
     def _start_engines(self) -> Fleet:
         load, driver = self.trial.load, self.stay.driver(self.testbed.driver())

@@ -62,9 +62,10 @@ def _noted(search: Search, asked: RateSearch) -> dict[str, Any]:
 
 
 def _ok_per_s(ends: list[Event]) -> float:
-    """Successes of all engines over the time of the longest."""
-    seconds = (max(end["end_ns"] for end in ends) - min(end["start_ns"] for end in ends)) / 1e9
-    return float(sum(int(end["summary"]["ok"]) for end in ends) / max(seconds, 1e-9))
+    """Successes of all engines within the window in which operations were offered, over it."""
+    summaries = [end["summary"] for end in ends]
+    seconds = max(float(summary["seconds"]) for summary in summaries)
+    return float(sum(int(summary["within"]["ok"]) for summary in summaries) / max(seconds, 1e-9))
 
 
 def _latency(folders: list[Path], asked: RateSearch) -> float | None:
