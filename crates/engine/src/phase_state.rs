@@ -354,3 +354,6 @@ impl PhaseState {
         (self.ledger, self.write_clock)
     }
 }
+
+#[cfg(test)]
+mod tests;
