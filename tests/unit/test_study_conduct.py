@@ -12,15 +12,16 @@ from engine_fixtures import FakeEngine, Heard
 
 import steelyard
 from steelyard.errors import InfrastructureError, InputError, Interrupted
-from steelyard.interrupt import Interrupts
+from steelyard.hosts.say import Say
+from steelyard.lab.signals import Interrupts
+from steelyard.lab.study import Outcome, conduct
 from steelyard.results.disturbance import Disturbance
 from steelyard.results.store import RunFolder
+from steelyard.spec.models import Study
 from steelyard.spec.read import read_study
-from steelyard.spec.study import Study
 from steelyard.spec.trials import trials
-from steelyard.study import Outcome, conduct
-from steelyard.testbed.base import Say, WatchTarget
-from steelyard.testbed.null import NullTestbed
+from steelyard.systems.null import NullTestbed
+from steelyard.watch.target import WatchTarget
 
 TEXT = """
 repetitions = 2
@@ -62,7 +63,7 @@ class Bed(NullTestbed):
 def bed(monkeypatch: pytest.MonkeyPatch, fake_engine: FakeEngine) -> type[Bed]:
     fake_engine.mode("")
     Bed.calls, Bed.faults = [], {}
-    monkeypatch.setattr("steelyard.study.create", lambda *_, **__: Bed())
+    monkeypatch.setattr("steelyard.lab.study.create", lambda *_, **__: Bed())
     return Bed
 
 
@@ -168,6 +169,21 @@ def test_a_trial_that_cannot_be_judged_counts(tmp_path: Path, bed: type[Bed]) ->
 
     assert go(tmp_path, study(tmp_path), judge=judge).errors == []
     assert statuses(tmp_path) == ["done"] * 4
+    assert len(bed.calls) == 2 * 4
+
+
+def test_a_crash_while_a_trial_is_judged_leaves_it_to_be_judged(tmp_path: Path, bed: type[Bed]) -> None:
+    def crash(folder: Path) -> None:
+        if folder.name == "002":
+            raise SystemExit
+
+    asked = study(tmp_path)
+    with pytest.raises(SystemExit):
+        go(tmp_path, asked, judge=crash)
+    assert statuses(tmp_path) == ["done", "running", "planned", "planned"]
+    go(tmp_path, asked, resume=True, judge=disturbed("002", passing=False))
+    assert statuses(tmp_path) == ["done"] * 4
+    assert [row["tainted"] for row in said(tmp_path)["trials"]] == [None, "steal: 5 %", None, None]
     assert len(bed.calls) == 2 * 4
 
 

@@ -20,8 +20,9 @@ from steelyard.errors import InfrastructureError, InputError
 from steelyard.results.clock import now_text
 from steelyard.results.disk import read_json, write_atomically, write_json, writing
 from steelyard.results.disturbance import Disturbance
+from steelyard.results.flat import flat
 from steelyard.spec.asked import Asked
-from steelyard.spec.study import Design, Study, Trial
+from steelyard.spec.models import Design, Study, Trial
 from steelyard.spec.trials import plan_hash
 from steelyard.version import version
 
@@ -81,6 +82,8 @@ class RunFolder:
         self._lock = _locked(path)
         self._created = now_text()
         self._resumed: list[str] = []
+        self.unsettled: dict[int, str] = {}
+        """Trials that were sealed and never marked, as the end came in between: number -> their status."""
         if earlier is None:
             write_atomically(path / "study.toml", study_toml(study))
         else:
@@ -129,7 +132,7 @@ class RunFolder:
         for said in earlier.get("trials", ()):
             row = TrialRow(**{name: value for name, value in said.items() if name in known})
             if row.status == "running" and (sealed := self._sealed(row.number)):
-                row.status = sealed  # the end came between sealing and noting it
+                self.unsettled[row.number] = sealed
             self.rows[row.number] = row
 
     def _sealed(self, number: int) -> str | None:
@@ -178,15 +181,15 @@ class RunFolder:
             self._partial(number).rename(final)
         return final
 
-    def mark(self, number: int, status: str, reason: str | None = None, seconds: float | None = None) -> None:
-        """Note a trial's status in run.json."""
+    def mark(
+        self, number: int, status: str, reason: str | None = None, seconds: float | None = None,
+        disturbed: Disturbance | None = None,
+    ) -> None:  # fmt: skip
+        """Note in run.json, in one step, how a trial ended and what outside the study disturbed it."""
         row = self.rows[number]
         row.status, row.reason, row.seconds = status, reason, seconds
-        self._write()
-
-    def taint(self, number: int, found: Disturbance) -> None:
-        """Note that something outside the study disturbed a trial: it is kept, and not to be averaged."""
-        self.rows[number].tainted, self.rows[number].passing = found.text, found.passing
+        row.tainted, row.passing = (disturbed.text, disturbed.passing) if disturbed else (None, False)
+        self.unsettled.pop(number, None)
         self._write()
 
     def close(self) -> None:
@@ -274,15 +277,6 @@ def study_values(study: Study) -> dict[str, Any]:
     return study.source or study.model_dump(
         mode="json", exclude_none=True, exclude={"points", "source", *unasked}
     )
-
-
-def flat(values: Mapping[str, Any], under: str = "") -> dict[str, Any]:
-    """Nested tables as dotted path -> value."""
-    found: dict[str, Any] = {}
-    for key, value in values.items():
-        path = f"{under}.{key}" if under else str(key)
-        found |= flat(value, path) if isinstance(value, Mapping) and value else {path: value}
-    return found
 
 
 def _differences(then: Mapping[str, Any], now: Mapping[str, Any], most: int = 5) -> str:
