@@ -139,7 +139,7 @@ fn run(script: Vec<Line>) -> Core {
 fn acknowledged(core: &Core) -> usize {
     let mut floors = Vec::new();
     (10..10 + OPERATIONS)
-        .filter(|rank| core.ledger.known(*rank, &mut floors).present)
+        .filter(|rank| !core.ledger.known(*rank, &mut floors).unacknowledged)
         .count()
 }
 
