@@ -7,70 +7,60 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from steelyard.hosts.host import Host
 from steelyard.spec.system import System
 from steelyard.systems.base import LocalTestbed, Testbed
-
-if TYPE_CHECKING:
-    from steelyard.hosts.process import Identity
 
 __all__ = ["LOCAL", "TESTBEDS", "create"]
 
 
-def _cassandra(system: Any, name: str, root: Path, owner: Identity | None) -> LocalTestbed:
+def _cassandra(system: Any, name: str, root: Path, host: Host, *, stays: bool) -> LocalTestbed:
     from steelyard.systems.cassandra import CassandraTestbed
 
-    return CassandraTestbed(system, name=name, root=root, owner=owner)
+    return CassandraTestbed(system, name=name, root=root, host=host, stays=stays)
 
 
-def _hbase(system: Any, name: str, root: Path, owner: Identity | None) -> LocalTestbed:
+def _hbase(system: Any, name: str, root: Path, host: Host, *, stays: bool) -> LocalTestbed:
     from steelyard.systems.hbase import HBaseTestbed
 
-    return HBaseTestbed(system, name=name, root=root, owner=owner)
+    return HBaseTestbed(system, name=name, root=root, host=host, stays=stays)
 
 
-def _owned(kind: str) -> Callable[[Any, str, Path], Testbed]:
-    def make(system: Any, name: str, root: Path) -> Testbed:
-        from steelyard.hosts.process import own_identity
-
-        return LOCAL[kind](system, name, root, own_identity())
-
-    return make
+def _ending_with_us(kind: str) -> Callable[[Any, str, Path, Host], Testbed]:
+    return lambda system, name, root, host: LOCAL[kind](system, name, root, host, stays=False)
 
 
-def _hbase_hosts(system: Any, name: str, root: Path) -> Testbed:  # noqa: ARG001 - nothing is made
+def _hbase_hosts(system: Any, name: str, root: Path, host: Host) -> Testbed:  # noqa: ARG001 - nothing is made
     from steelyard.systems.hbase import HBaseHostsTestbed
 
     return HBaseHostsTestbed(system)
 
 
-def _embedded(system: Any, name: str, root: Path) -> Testbed:  # noqa: ARG001 - a store needs no name
+def _embedded(system: Any, name: str, root: Path, host: Host) -> Testbed:  # noqa: ARG001 - a store needs no name
     from steelyard.systems.embedded import EmbeddedTestbed
 
     return EmbeddedTestbed(system, root=root)
 
 
-def _hosts(system: Any, name: str, root: Path) -> Testbed:  # noqa: ARG001 - nothing is made
+def _hosts(system: Any, name: str, root: Path, host: Host) -> Testbed:  # noqa: ARG001 - nothing is made
     from steelyard.systems.cassandra.given import HostsTestbed
 
     return HostsTestbed(system)
 
 
-def _null(system: Any, name: str, root: Path) -> Testbed:  # noqa: ARG001 - nothing is made
+def _null(system: Any, name: str, root: Path, host: Host) -> Testbed:  # noqa: ARG001 - nothing is made
     from steelyard.systems.null import NullTestbed
 
     return NullTestbed()
 
 
-LOCAL: dict[str, Callable[[Any, str, Path, Identity | None], LocalTestbed]] = {
-    "cassandra": _cassandra,
-    "hbase": _hbase,
-}
-"""A kind of local cluster -> what makes its testbed; the last argument is its owner, or None."""
+LOCAL: dict[str, Callable[..., LocalTestbed]] = {"cassandra": _cassandra, "hbase": _hbase}
+"""A kind of cluster that we start -> what makes its testbed from system, name, root, host and `stays`."""
 
-TESTBEDS: dict[str, Callable[[Any, str, Path], Testbed]] = {
-    **{kind: _owned(kind) for kind in LOCAL},
+TESTBEDS: dict[str, Callable[[Any, str, Path, Host], Testbed]] = {
+    **{kind: _ending_with_us(kind) for kind in LOCAL},
     "embedded": _embedded,
     "hbase-hosts": _hbase_hosts,
     "hosts": _hosts,
@@ -79,15 +69,18 @@ TESTBEDS: dict[str, Callable[[Any, str, Path], Testbed]] = {
 """A system's kind -> what makes its testbed; a new kind of system is one entry more."""
 
 
-def create(system: System, *, name: str, root: Path) -> Testbed:
+def create(system: System, *, name: str, root: Path, host: Host | None = None) -> Testbed:
     """The testbed of a system, not yet up.
 
     Args:
         system: what is to be tested.
         name: names what is made for it: record, control groups, namespaces.
         root: a folder on disk for what it stores; what is made in it is removed by `down`.
+        host: where its servers run, if it starts any; None = this machine.
 
     Raises:
         InputError: settings that this system cannot have.
     """
-    return TESTBEDS[system.kind](system, name, root)
+    from steelyard.hosts.local import LocalHost
+
+    return TESTBEDS[system.kind](system, name, root, host or LocalHost())

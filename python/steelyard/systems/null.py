@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.hosts.say import Say
-from steelyard.systems.base import Settled
+from steelyard.systems.base import Death, Settled
 from steelyard.watch.target import WatchTarget
 
 
@@ -42,9 +42,16 @@ class NullTestbed:
         """Always at rest."""
         return Settled(True, 0.0)
 
-    def dead(self) -> Sequence[tuple[str, str]]:
+    def dead(self) -> Sequence[Death]:
         """No server, no death."""
         return []
+
+    def serves(self) -> bool:
+        """No server can be missing."""
+        return True
+
+    def kill_servers(self) -> None:
+        """There is nothing to kill."""
 
     def collect(self, into: Path) -> None:
         """There is nothing to collect."""

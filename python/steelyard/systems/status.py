@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from steelyard.errors import InfrastructureError
+from steelyard.hosts.host import Host
 from steelyard.hosts.place import Place
-from steelyard.hosts.process import Identity
+from steelyard.hosts.process import Seen
 from steelyard.hosts.records import Record
 from steelyard.systems.cassandra.cql_probe import answers
 from steelyard.systems.cassandra.ring import normal_members
@@ -53,15 +51,16 @@ class NodeStatus:
     heap_bytes: Heap
 
 
-def statuses(record: Record) -> list[NodeStatus]:
-    """Each node of a cluster."""
+def statuses(host: Host, record: Record) -> list[NodeStatus]:
+    """Each node of a cluster that the host has recorded."""
     look = {"cassandra": _cassandra, "hbase": _hbase}[record.kind]
-    return [look(record, node) for node in record.nodes]
+    return [look(host, record, node) for node in record.nodes]
 
 
-def _cassandra(record: Record, node: Recorded) -> NodeStatus:
+def _cassandra(host: Host, record: Record, node: Recorded) -> NodeStatus:
     place = Place(node["address"], node["port"], node["namespace"])
     return _status(
+        host,
         record,
         node,
         address=str(place),
@@ -72,10 +71,11 @@ def _cassandra(record: Record, node: Recorded) -> NodeStatus:
     )
 
 
-def _hbase(record: Record, node: Recorded) -> NodeStatus:
+def _hbase(host: Host, record: Record, node: Recorded) -> NodeStatus:
     spec = facts.spec_of(node)
     main = next((role for role in (REGIONSERVER, MASTER) if role in spec.parts), spec.parts[0])
     return _status(
+        host,
         record,
         node,
         address=str(spec.place(main)),
@@ -96,6 +96,7 @@ def _regions(spec: HBaseSpec) -> str:
 
 
 def _status(
+    host: Host,
     record: Record,
     node: Recorded,
     *,
@@ -106,28 +107,27 @@ def _status(
     heap: Callable[[], Heap],
 ) -> NodeStatus:
     processes = record.processes_of(node["name"]).values()
-    pids = [process.pid for process in processes if process.alive()]
-    state = _state(pids, processes, answer)
+    seen = {process.pid: found for process in processes if (found := host.look(process))}
+    state = _state(list(seen.values()), len(processes), answer)
     return NodeStatus(
         name=node["name"],
         address=address,
         place=place,
-        pids=pids,
+        pids=list(seen),
         state=state,
         sees=(_told(sees) or "") if state == "up" else "",
-        load_bytes=_size(Path(node["folder"]) / "data"),
-        memory_bytes=sum(map(_memory, pids)),
+        load_bytes=sum(entry.size for entry in host.list(Path(node["folder"]) / "data")),
+        memory_bytes=sum(found.resident_bytes for found in seen.values()),
         heap_bytes=_told(heap) if state == "up" else None,
     )
 
 
-def _state(pids: Sequence[int], processes: Collection[Identity], answer: Callable[[], bool]) -> str:
-    if not pids:
+def _state(seen: Sequence[Seen], recorded: int, answer: Callable[[], bool]) -> str:
+    if not seen:
         return "dead"
-    with suppress(psutil.Error):
-        if any(psutil.Process(pid).status() == psutil.STATUS_STOPPED for pid in pids):
-            return "frozen"
-    if len(pids) < len(processes):
+    if any(found.frozen for found in seen):
+        return "frozen"
+    if len(seen) < recorded:
         return "in part"
     return "up" if answer() else "no answer"
 
@@ -138,20 +138,6 @@ def _told(what: Callable[[], Any]) -> Any:
         return what()
     except (OSError, InfrastructureError):
         return None
-
-
-def _memory(pid: int) -> int:
-    with suppress(psutil.Error):
-        return int(psutil.Process(pid).memory_info().rss)
-    return 0
-
-
-def _size(folder: Path) -> int:
-    total = 0
-    for path in folder.rglob("*"):
-        with suppress(OSError):  # a compaction may just have removed it
-            total += path.stat().st_size if path.is_file() else 0
-    return total
 
 
 def _agent_heap(node: Recorded) -> Heap:
