@@ -16,8 +16,8 @@ import pytest
 from steelyard.errors import InfrastructureError, InputError
 from steelyard.hosts import network
 from steelyard.spec.system import CassandraSystem
-from steelyard.systems.cassandra import CassandraTestbed
 from steelyard.systems.cassandra import data as cassandra
+from steelyard.systems.cassandra.testbed import CassandraTestbed
 from steelyard.systems.hbase import data as hbase
 from steelyard.systems.snapshot import Rules, Snapshot, checksums, files, store
 from steelyard.systems.snapshot.checksums import SnapshotChangedError

@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from steelyard.engine.path import Engine
 from steelyard.errors import InfrastructureError, SteelyardError
@@ -28,8 +28,8 @@ from steelyard.spec.models import Trial
 from steelyard.spec.trials import data_bytes
 from steelyard.systems import create
 from steelyard.systems.base import Testbed
+from steelyard.systems.capabilities import snapshots
 from steelyard.systems.snapshot import Snapshot, files, store
-from steelyard.systems.snapshot.restorable import Restorable
 
 DRIVEN = ("engines", "retry", "timeout_ms", "attempt_timeout_ms", "realtime", "load_clients")
 """Settings of a trial's load that hold for loading, too."""
@@ -59,7 +59,7 @@ class DataSets:
         """
         shape = {
             **data_set(trial, trial.seed),
-            "result": cast(Restorable, testbed).shaped_by(),
+            "result": snapshots(testbed).shaped_by(),
             "engine": self.engine.source_hash,
         }
         name = key(shape)
@@ -105,7 +105,7 @@ class DataSets:
                 "seconds": round(run.manifest.timing["load"], 3),
                 "run": str(self.run),
             }
-            kept.append(cast(Restorable, testbed).keep(name, load, shape, self.show.say))
+            kept.append(snapshots(testbed).keep(name, load, shape, self.show.say))
 
         run.stay = Stay(after_load=keep)
         run.run()

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
 
 from steelyard.engine.path import Engine, find_engine
 from steelyard.errors import InputError, Interrupted, MissingToolError, SteelyardError
@@ -22,9 +21,11 @@ from steelyard.results.disturbance import Disturbance
 from steelyard.results.store import RunFolder
 from steelyard.spec.estimate import each
 from steelyard.spec.models import Study, Trial
+from steelyard.spec.rules import NEEDED
 from steelyard.spec.trials import APART, trials
 from steelyard.systems import create
 from steelyard.systems.base import Testbed
+from steelyard.systems.capabilities import require
 from steelyard.systems.snapshot.checksums import SnapshotChangedError
 
 HOPELESS = (InputError, MissingToolError, SnapshotChangedError)
@@ -81,8 +82,11 @@ def conduct(
     """
     engine = find_engine()
     planned = trials(study)
-    for trial in planned:
-        create(trial.system, name=_name(study, trial), root=Path())  # its constructor refuses what cannot be
+    needed = NEEDED.get(study.reset)
+    for trial in planned:  # a testbed's constructor refuses what cannot be
+        testbed = create(trial.system, name=_name(study, trial), root=Path())
+        if needed:
+            require(testbed, needed)
     if resume and out is not None:
         folder = RunFolder.resume(study, planned, out)
     else:
@@ -214,8 +218,7 @@ class _Conductor:
         elif self.study.reset in APART:  # once more: the folder before was set aside
             self.held.testbed = create(trial.system, name=_name(self.study, trial), root=path / "work")
         else:
-            # trials of a group differ in their client's settings only, which the plan takes from here
-            cast(Any, self.held.testbed).system = trial.system
+            self.held.testbed.next_client(trial.system)
         return self.held
 
     def release(self) -> None:

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import cast
 
 from steelyard.engine.fleet import Fleet
 from steelyard.engine.path import Engine
@@ -32,8 +31,8 @@ from steelyard.results.tables import SPOOL
 from steelyard.spec.models import Trial
 from steelyard.spec.plan import LOAD, RUN, WARMUP, engine_plan
 from steelyard.systems.base import Testbed
+from steelyard.systems.capabilities import snapshots
 from steelyard.systems.snapshot import Snapshot
-from steelyard.systems.snapshot.restorable import Restorable
 from steelyard.watch.host import host_facts
 from steelyard.watch.sampler import Sampler
 
@@ -134,7 +133,7 @@ class TrialRun:
             raise origin
         if origin:
             self.manifest.event("restore", f"snapshot {origin.key}, {origin.load['records']:,} records")
-            cast(Restorable, self.testbed).origin = origin
+            snapshots(self.testbed).origin = origin
         with self._timed("up"):
             self.testbed.up(self.show.say)
         self.stay.started()
@@ -154,7 +153,7 @@ class TrialRun:
         if isinstance(stay.origin, Snapshot):
             said |= {"snapshot": stay.origin.key, "loading": dict(stay.origin.load)}
             said |= {"bytes": stay.origin.bytes, "files": stay.origin.files}
-            spent = dict(cast(Restorable, self.testbed).restored)
+            spent = dict(snapshots(self.testbed).restored)
             self.manifest.timing["restore"] = spent.pop("seconds", 0.0)
             said |= spent
 

@@ -23,6 +23,7 @@ from steelyard.hosts import cgroup, namespaces, network, records
 from steelyard.hosts.network import Endpoint
 from steelyard.hosts.process import Identity, end
 from steelyard.hosts.say import Say
+from steelyard.spec.kind import declared
 from steelyard.spec.local import LocalSystem, NodeLimits
 from steelyard.systems.node import NodeSpec
 from steelyard.systems.running import NodeT, RunningCluster
@@ -59,6 +60,7 @@ class LocalCluster(Restorable, RunningCluster[NodeT]):
         self.record: records.Record | None = None
         self.up_seconds: float | None = None
         self._warnings: list[str] = []
+        self.capabilities = declared(self.kind).able(system) - (set() if cgroup.writable() else {"resize"})
         if system.size > network.NODES_MAX:
             raise InputError(f"{system.size} nodes; one cluster has at most {network.NODES_MAX}")
 
@@ -240,6 +242,10 @@ class LocalCluster(Restorable, RunningCluster[NodeT]):
         }
 
     # --- what it is ---
+
+    def next_client(self, system: Any) -> None:
+        """Take the client's settings of the next trial on it; those of servers are the same."""
+        self.system = system
 
     def warnings(self) -> list[str]:
         """What the user should know before believing a result."""

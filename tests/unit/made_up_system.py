@@ -1,0 +1,123 @@
+"""A made-up system, as another package would add it: a granary, whose servers only sleep."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import PositiveInt
+
+from steelyard.hosts.say import Say
+from steelyard.results.in_effect import InEffect
+from steelyard.spec.base import Model, SystemSettings
+from steelyard.spec.flag import Flag
+from steelyard.spec.kind import Assumed
+from steelyard.systems import ledger
+from steelyard.systems.kind import SystemKind
+from steelyard.systems.ledger import Line
+from steelyard.systems.null import NullTestbed
+from steelyard.watch.target import WatchTarget
+
+
+class Access(Model):
+    """How the client uses a granary."""
+
+    scoop: PositiveInt = 1
+    """Grains a client takes at once."""
+
+
+class GranarySystem(SystemSettings):
+    """A local granary."""
+
+    kind: Literal["granary"] = "granary"
+    barns: PositiveInt = 1
+    sync: bool = False
+    """Servers close the barn after every grain."""
+    access: Access = Access()
+
+    @property
+    def size(self) -> int:
+        """Its barns."""
+        return self.barns
+
+
+class GranaryTestbed(NullTestbed):
+    """A process for each barn; operations are answered by the engine itself."""
+
+    def __init__(self, system: GranarySystem) -> None:
+        super().__init__(system)
+        self.capabilities = GRANARY.able(system)
+        self.barns: dict[str, subprocess.Popen[bytes]] = {}
+
+    def up(self, say: Say) -> None:
+        """Open the barns."""
+        for number in range(1, self.system.barns + 1):
+            self.barns[f"barn{number}"] = subprocess.Popen(["sleep", "600"])
+        say(f"{len(self.barns)} barns are open")
+
+    def down(self, say: Say) -> None:
+        """Close them."""
+        for barn in self.barns.values():
+            barn.kill()
+            barn.wait()
+        self.barns = {}
+        say("the barns are closed")
+
+    def kill(self, name: str) -> None:
+        """kill -9 of one barn."""
+        self.barns[name].kill()
+
+    def dead(self) -> Sequence[tuple[str, str]]:
+        """Barns that fell down."""
+        return [(name, "it fell down") for name, barn in self.barns.items() if barn.poll() is not None]
+
+    def targets(self) -> Sequence[WatchTarget]:
+        """Every barn is watched."""
+        return [WatchTarget(name, lambda pid=barn.pid: [pid]) for name, barn in self.barns.items()]
+
+    def facts(self) -> dict[str, Any]:
+        """What the result says of it."""
+        nodes = [{"name": name} for name in self.barns]
+        return {"kind": "granary", "nodes": nodes, "deviations": [], "durability": "until the mice come"}
+
+
+def _read(side: InEffect) -> str:
+    return f"{side.access.get('scoop')} grains at once"
+
+
+LEDGER: Mapping[str, Line] = {
+    ledger.READ: _read,
+    "Mice": lambda side: f"{len(side.system.get('nodes', []))} cats keep them away",
+}
+
+
+class Granary(SystemKind):
+    """The record: all that the rest of Steelyard asks of this kind of system."""
+
+    name = typed = "granary"
+    local = True
+    client_side = frozenset({"access.scoop"})
+    short_names: Mapping[str, tuple[str, ...]] = {"barns": ("system.barns",)}
+    flags = (
+        Flag("--barns", "system.barns", int, "Barns of the granary.", "Granary"),
+        Flag("--scoop", "system.access.scoop", int, "Grains a client takes at once.", "Granary"),
+    )
+    assumed = Assumed(start_s=0.1, operation_ms=0.001, peak_per_s=1_000_000, around_s=1.0)
+    capabilities = frozenset({"watch", "kill"})
+
+    def settings(self) -> type[SystemSettings]:
+        """The model that checks `[system]` of a study."""
+        return GranarySystem
+
+    def testbed(self, system: Any, *, name: str, root: Path) -> GranaryTestbed:  # noqa: ARG002
+        """What brings one up and takes it down."""
+        return GranaryTestbed(system)
+
+    def ledger(self) -> Mapping[str, Line]:
+        """What the words of a study promise on it."""
+        return LEDGER
+
+
+GRANARY = Granary()
