@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from steelyard.spec.units import mebibytes, seconds
+from steelyard.spec import units
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,9 @@ def compat(word: str) -> str | None:
 
 def byte_count(text: str) -> int:
     """Bytes of a size; 0 = none."""
-    return 0 if text.strip() == "0" else round(mebibytes(text) * 2**20)
+    return 0 if text.strip() == "0" else units.byte_count(text)
 
 
 def whole_seconds(text: str) -> int:
     """Seconds of a duration, whole ones."""
-    return round(seconds(text))
+    return round(units.seconds(text))
