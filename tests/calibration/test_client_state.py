@@ -1,4 +1,4 @@
-"""Who is slow is told apart: a client without CPU beside a quick server, a server that is slow to a client with CPU."""
+"""Who is slow is told apart: a client without CPU beside a quick server, and a slow server."""
 
 from __future__ import annotations
 

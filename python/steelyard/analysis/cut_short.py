@@ -10,7 +10,7 @@ import polars as pl
 
 from steelyard.analysis.distribution import from_histogram
 from steelyard.analysis.saturation import of_states, saturation
-from steelyard.analysis.summary import CLOCKS, TOTAL, Histograms, Operation, Phase, Saturation, mean_rate
+from steelyard.analysis.summary import CLOCKS, TOTAL, Histograms, Operation, Phase, Saturation, mean_offered
 from steelyard.results.intervals import CLIENT
 
 NS = 1e9
@@ -64,7 +64,7 @@ def phase_from_series(
         total=_row(frame, TOTAL, seconds, histograms),
         operations=tuple(_row(frame, op, seconds, histograms) for op in ops),
         in_flight_cap=cap,
-        target_per_s=mean_rate(arrivals.get("rate"), seconds),
+        target_per_s=mean_offered(arrivals.get("rate"), seconds),
         arrivals=str(arrivals.get("kind", "closed")),
         saturation=_saturation(totals, cap),
         complete=False,

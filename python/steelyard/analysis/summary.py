@@ -162,10 +162,10 @@ def _target(facts: Mapping[str, Any], seconds: float) -> tuple[str, float | None
     arrivals = facts.get("arrivals") or {"kind": "closed"}
     if isinstance(arrivals, str):
         arrivals = {"kind": arrivals}
-    return str(arrivals.get("kind", "closed")), mean_rate(arrivals.get("rate"), seconds)
+    return str(arrivals.get("kind", "closed")), mean_offered(arrivals.get("rate"), seconds)
 
 
-def mean_rate(rate: float | Sequence[Sequence[float]] | None, seconds: float) -> float | None:
+def mean_offered(rate: float | Sequence[Sequence[float]] | None, seconds: float) -> float | None:
     """The mean offered rate over the first `seconds` of a phase.
 
     Args:

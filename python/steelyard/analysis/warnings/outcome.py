@@ -76,7 +76,8 @@ def audit(context: Context) -> Warned | None:
         "audit",
         f"Of {int(found.get('records') or 0):,} records with an acknowledged write, read back after the run, "
         f"{wrong['lost']:,} were lost; {wrong['fields_lost']:,} fields of others were gone and "
-        f"{wrong['stale']:,} stale; {unread:,} records could not be read." + (f" The first: {examples}." if examples else ""),
+        f"{wrong['stale']:,} stale; {unread:,} records could not be read."
+        + (f" The first: {examples}." if examples else ""),
         "fault" if wrong["lost"] or wrong["fields_lost"] else "warning",
     )
 

@@ -34,8 +34,8 @@ def not_yet(context: Context) -> Warned | None:
     return Warned(
         "not_yet",
         f"{phase.total.not_yet:,} operations{share} asked for records whose insert was not acknowledged, and "
-        "found nothing. They count as successes and are in no percentile but those of all attempts: an absence "
-        "costs less than a record.",
+        "found nothing. They count as successes and are in no percentile but those of all attempts: an "
+        "absence costs less than a record.",
         "note",
     )
 
@@ -49,8 +49,8 @@ def saturated(context: Context) -> Warned | None:
         "saturated",
         f"The client was saturated in {found.seconds_saturated:g} of {context.phase.seconds:.0f} seconds: "
         f"operations were due and not sent although fewer than the allowed {context.phase.in_flight_cap} "
-        "were on the wire and its threads had a processor, so this delay is the client's and not the server's. "
-        "Use more engines, a lower rate, or a host of its own for the client.",
+        "were on the wire and its threads had a processor, so this delay is the client's and not the "
+        "server's. Use more engines, a lower rate, or a host of its own for the client.",
     )
 
 
