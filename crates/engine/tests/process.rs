@@ -394,10 +394,10 @@ fn a_rate_follows_its_curve_and_a_mark_has_its_time() {
         })
         .collect();
     assert_eq!(due[..3], [100, 0, 300]);
-    assert_eq!(
-        (&summary["operations"], &summary["seconds"]),
-        (&json!(400), &json!(3.0))
-    );
+    // Sent or not on a busy machine: all that is due is accounted for.
+    let sent = summary["operations"].as_u64().unwrap();
+    let unsent = summary["censored"]["unsent"].as_u64().unwrap();
+    assert_eq!((sent + unsent, &summary["seconds"]), (400, &json!(3.0)));
     let marks = std::fs::read_to_string(out.path().join("marks.ndjson")).unwrap();
     let kept: Value = serde_json::from_str(&marks).unwrap();
     assert_eq!(

@@ -46,8 +46,8 @@ class Results:
         `tainted`, `reason`; one for each factor; `seconds`, `operations`, `ok`, `failed`, `ok_per_s`
         (successes within the offered window, over it), `around_s` (starting engines and connecting, which
         YCSB's run time holds), `run_s` (both together), `run_per_s` (operations over that), in a closed loop
-        `outside_s` (`run_s` without what each client spent in operations); then `OP_ok` and `OP_CLOCK_FIGURE_ns` such as
-        `read_service_p99_ns`, `total_response_mean_ns`. A factor whose levels are of several types is text.
+        `outside_s` (`run_s` without what each client spent in operations); then `OP_ok` and
+        `OP_CLOCK_FIGURE_ns` such as `read_service_p99_ns`, `total_response_mean_ns`. A factor whose levels are of several types is text.
         """
         found = {trial.number: trial for trial in self._run.trials}
         rows = [self._row(said, found.get(int(said["trial"])), phase) for said in self._planned()]
