@@ -49,8 +49,13 @@ class Drive:
             histogram.record_value(80_000_000 if slow else 1_000_000, 100)
             line = f"Tag=READ.all,0.000,1.000,1.0,{histogram.encode().decode()}\n"
             (path / "probe.totals.hdr").write_text(HEAD + line)
-            ends.append({"start_ns": 0, "end_ns": 10**9, "summary": {"ok": round(rate / 2)}})
+            ends.append({"start_ns": 0, "end_ns": 10**9, "summary": _said(rate / 2)})
         return ends
+
+
+def _said(ok: float) -> dict[str, Any]:
+    """One second's summary, of an engine that answered a straggler after it."""
+    return {"ok": round(ok) + 1, "seconds": 1.0, "within": {"operations": round(ok), "ok": round(ok)}}
 
 
 def asked(**more: Any) -> RateSearch:
