@@ -25,7 +25,7 @@ from peers.cost import Round, show, table
 
 from steelyard.hosts.local import LocalHost
 from steelyard.spec.system import CassandraSystem
-from steelyard.systems.cassandra import CassandraTestbed
+from steelyard.systems.cassandra.testbed import CassandraTestbed
 from steelyard.watch import host_facts
 
 STEADY = 0.05

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from steelyard.hosts.local import LocalHost
-from steelyard.spec.system import CassandraSystem, HBaseSystem
-from steelyard.systems.cassandra import CassandraTestbed
+from steelyard.spec.hbase import HBaseSystem
+from steelyard.spec.system import CassandraSystem
+from steelyard.systems.cassandra.testbed import CassandraTestbed
 from steelyard.systems.cluster import LocalCluster
-from steelyard.systems.hbase import HBaseTestbed
+from steelyard.systems.hbase.testbed import HBaseTestbed
 
 HERE = Path(__file__).parent
 

@@ -16,9 +16,10 @@ from steelyard.lab.progress import make_show
 from steelyard.lab.signals import Interrupts
 from steelyard.lab.trial import TrialRun
 from steelyard.results.read import TrialResult
+from steelyard.spec.hbase import HBaseSystem
 from steelyard.spec.load import Load
 from steelyard.spec.models import Trial
-from steelyard.spec.system import CassandraSystem, HBaseSystem
+from steelyard.spec.system import CassandraSystem
 from steelyard.spec.workload import CORE, ConstantLength, Fields, Mix, Sequential, Workload
 from steelyard.systems import create
 

@@ -18,8 +18,9 @@ from steelyard.hosts import cgroup, records
 from steelyard.hosts.local import LocalHost
 from steelyard.hosts.place import Place
 from steelyard.hosts.process import Identity, alive, wait_gone
-from steelyard.systems.cassandra import CassandraTestbed, ring
+from steelyard.systems.cassandra import ring
 from steelyard.systems.cassandra.cql_probe import ALL, answers, ask
+from steelyard.systems.cassandra.testbed import CassandraTestbed
 from steelyard.watch.agent import ask as ask_agent
 
 Make = Callable[..., CassandraTestbed]

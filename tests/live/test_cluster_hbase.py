@@ -17,9 +17,10 @@ import pytest
 from steelyard.errors import InfrastructureError
 from steelyard.hosts import cgroup, records
 from steelyard.hosts.local import LocalHost
-from steelyard.spec.system import HBaseSystem
-from steelyard.systems.hbase import HBaseTestbed, admin, jmx, serving, wire
+from steelyard.spec.hbase import HBaseSystem
+from steelyard.systems.hbase import admin, jmx, serving, wire
 from steelyard.systems.hbase.layout import DATANODE, MASTER, REGIONSERVER, HBaseSpec, having
+from steelyard.systems.hbase.testbed import HBaseTestbed
 from steelyard.systems.waiting import wait_until
 
 Make = Callable[..., HBaseTestbed]
@@ -242,7 +243,7 @@ def test_an_interrupted_start_leaves_nothing(cluster: Make) -> None:
 
 
 def test_a_server_that_cannot_start_says_why_and_keeps_its_logs(cluster: Make) -> None:
-    broken = cluster("hbroken", standalone=True, hbase_site={"hfile.block.cache.size": 0.9})
+    broken = cluster("hbroken", standalone=True, settings={"hfile.block.cache.size": 0.9})
     with pytest.raises(
         InfrastructureError, match=r"node1/standalone died while starting: .*exit status"
     ) as caught:

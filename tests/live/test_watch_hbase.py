@@ -10,8 +10,9 @@ import pytest
 from watching import freeze
 
 from steelyard.hosts.local import LocalHost
-from steelyard.spec.system import HBaseSystem
-from steelyard.systems.hbase import HBaseTestbed, serving
+from steelyard.spec.hbase import HBaseSystem
+from steelyard.systems.hbase import serving
+from steelyard.systems.hbase.testbed import HBaseTestbed
 from steelyard.systems.waiting import wait_until
 from steelyard.watch import Sampler
 from steelyard.watch.beans import ROLES

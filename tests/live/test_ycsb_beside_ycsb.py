@@ -14,9 +14,9 @@ from real_ycsb import JAVA, Done, RealYcsb, ours, parsed
 
 from steelyard.hosts.artifacts import fetch
 from steelyard.hosts.place import Place
-from steelyard.systems.cassandra import CassandraTestbed
 from steelyard.systems.cassandra.cql_probe import ask
-from steelyard.systems.hbase import HBaseTestbed
+from steelyard.systems.cassandra.testbed import CassandraTestbed
+from steelyard.systems.hbase.testbed import HBaseTestbed
 
 pytestmark = pytest.mark.live
 

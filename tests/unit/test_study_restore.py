@@ -46,6 +46,7 @@ class Bed(NullTestbed, Restorable):
 
     kind = "cassandra"
     rules = RULES
+    capabilities = frozenset({"snapshot"})
     calls: ClassVar[list[str]] = []
     faults: ClassVar[dict[str, Exception]] = {}
     block = "127.10.9"

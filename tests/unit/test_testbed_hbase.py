@@ -18,17 +18,10 @@ from steelyard.hosts.java import Java
 from steelyard.hosts.local import LocalHost
 from steelyard.hosts.place import Place, place_of
 from steelyard.hosts.process import own_identity
+from steelyard.spec.hbase import HBaseAccess, HBaseHeaps, HBaseHostsSystem, HBaseSystem
 from steelyard.spec.local import NodeLimits
-from steelyard.spec.system import HBaseAccess, HBaseHeaps, HBaseHostsSystem, HBaseSystem
-from steelyard.systems.hbase import (
-    HBaseHostsTestbed,
-    HBaseTestbed,
-    config,
-    defaults,
-    facts,
-    profile,
-    serving,
-)
+from steelyard.systems.hbase import config, defaults, facts, profile, serving
+from steelyard.systems.hbase.given import HBaseHostsTestbed
 from steelyard.systems.hbase.launch import Launch, Parts
 from steelyard.systems.hbase.layout import (
     DATANODE,
@@ -42,7 +35,7 @@ from steelyard.systems.hbase.layout import (
     HBaseSpec,
     node_specs,
 )
-from steelyard.systems.hbase.testbed import HBaseNode
+from steelyard.systems.hbase.testbed import HBaseNode, HBaseTestbed
 from steelyard.systems.hbase.versions import LINES, coordinates, resolve
 from steelyard.systems.server import last_word
 
@@ -99,7 +92,7 @@ def test_standalone_is_one_process_that_is_three() -> None:
     ("settings", "message"),
     [
         ({"standalone": True, "nodes": 2}, "standalone is one JVM"),
-        ({"standalone": True, "hdfs_site": {"dfs.blocksize": 1}}, "standalone has no HDFS"),
+        ({"standalone": True, "settings": {"dfs.blocksize": 1}}, "standalone has no HDFS"),
         ({"roles": "colocated", "zookeepers": 3}, "need as many nodes"),
         ({"nodes": 2, "replication": 3}, "only 2 DataNodes"),
         ({"roles": "colocated", "master_limits": {"cpu": 1}}, "masters on nodes of their own"),
@@ -127,7 +120,7 @@ def test_datanodes_differ_in_port_on_loopback_only() -> None:
 
 
 def test_a_moved_port_is_moved_everywhere() -> None:
-    system = HBaseSystem(hbase_site={"hbase.regionserver.port": 17020})
+    system = HBaseSystem(settings={"hbase.regionserver.port": 17020})
     node = specs(system)[0]
     assert node.place(REGIONSERVER) == Place("127.10.9.1", 17020)
     assert node.listening(1)[node.address, 17020] == "hbase.regionserver.port"
@@ -145,8 +138,7 @@ def test_written_files_say_what_was_meant(tmp_path: Path) -> None:
         zookeepers=3,
         wal_hsync=True,
         balancer_period_s=300,
-        hbase_site={"a": "<&>"},
-        hdfs_site={"b": True},
+        settings={"a": "<&>", "dfs.b": True},
     )
     found = node_specs(system, "127.10.9", tmp_path, [], {})
     node2, master1 = (config.files(system, found, found[number]) for number in (1, 3))
@@ -154,7 +146,7 @@ def test_written_files_say_what_was_meant(tmp_path: Path) -> None:
     assert read(node2["conf/core-site.xml"])["fs.defaultFS"] == "hdfs://127.10.9.4:8020"
     assert site["hbase.zookeeper.quorum"] == "127.10.9.4,127.10.9.5,127.10.9.6"
     assert site["hbase.unsafe.regionserver.hostname"] == hdfs["dfs.datanode.hostname"] == "127.10.9.2"
-    assert (site["a"], hdfs["b"], site["hbase.wal.hsync"]) == ("<&>", "true", "true")
+    assert (site["a"], hdfs["dfs.b"], site["hbase.wal.hsync"]) == ("<&>", "true", "true")
     assert (site["hbase.balancer.period"], hdfs["dfs.replication"]) == ("300000", "3")
     assert "conf/zoo.cfg" not in node2
     assert "server.5=127.10.9.5:2888:3888" in master1["conf/zoo.cfg"]
@@ -183,7 +175,7 @@ def test_defaults_of_deviations_come_from_the_jars(tmp_path: Path) -> None:
     shipped = {"zookeeper_session_timeout": "77", "hbase_cluster_distributed": "true"}
     jar(tmp_path, "hbase-common-9.jar", "hbase-default.xml", **shipped)
     jar(tmp_path, "hadoop-hdfs-9.jar", "hdfs-default.xml", dfs_replication="3")
-    system = HBaseSystem(nodes=3, profile="quick", hbase_site={"mine": 1})
+    system = HBaseSystem(nodes=3, profile="quick", settings={"mine": 1})
     found = {one.setting: one for one in facts.deviations(system, launch(system, tmp_path), (MASTER,))}
     assert (found["zookeeper.session.timeout"].default, found["zookeeper.session.timeout"].value) == (
         "77",

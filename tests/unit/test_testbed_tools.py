@@ -11,7 +11,8 @@ import pytest
 
 from steelyard.errors import InfrastructureError, InputError, MissingToolError
 from steelyard.hosts import artifacts, cgroup, java
-from steelyard.spec.system import EmbeddedSystem, HostsSystem, NodeLimits, NullSystem
+from steelyard.spec.local import NodeLimits
+from steelyard.spec.system import EmbeddedSystem, HostsSystem, NullSystem
 from steelyard.systems import create
 from steelyard.systems.cassandra import cql_probe
 from steelyard.systems.cassandra.cql_probe import Place

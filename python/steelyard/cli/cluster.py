@@ -9,9 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from steelyard.cli.help import GroupedCommand
-from steelyard.cli.options import CLUSTER_PANELS, FLAGS, with_flags
-
-NODE_FLAGS = [flag for flag in FLAGS if flag.panel in CLUSTER_PANELS]
+from steelyard.cli.options import SET_HELP, cluster_flags
+from steelyard.cli.parameters import with_flags
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -25,16 +24,11 @@ app = typer.Typer(
     cls=GroupedCommand,
     epilog="Example: steelyard cluster up cassandra --nodes 3 --name lab --profile quick",
 )
-@with_flags(NODE_FLAGS)
+@with_flags(cluster_flags())
 def up(
     system: Annotated[str, typer.Argument(help="The system: cassandra or hbase.")],
     name: Annotated[str, typer.Option(help="The cluster's name.")] = "lab",
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", help="key=value of cassandra.yaml, hbase-site or hdfs-site (dfs....); may be repeated."
-        ),
-    ] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", help=SET_HELP)] = None,
     **words: Any,
 ) -> None:
     """Bring a cluster up; it stays until `cluster down`."""
@@ -42,16 +36,21 @@ def up(
     from steelyard.errors import InputError
     from steelyard.hosts.local import LocalHost
     from steelyard.hosts.records import clusters_folder
-    from steelyard.systems import LOCAL
+    from steelyard.spec.kind import declarations
+    from steelyard.systems.kind import kind_of
 
-    wanted = bench_study(system, words, [("--set", pair) for pair in set_ or ()]).system
-    if wanted.kind not in LOCAL:
-        raise InputError(f"no cluster of {system} can be brought up", hint=f"known: {', '.join(LOCAL)}")
-    testbed = LOCAL[wanted.kind](wanted, name, clusters_folder(), LocalHost(), stays=True)
+    wanted = bench_study(system, words, set_ or ()).system
+    kind = kind_of(wanted.kind)
+    if not kind.local:
+        known = [name for name, other in declarations().items() if other.local]
+        raise InputError(f"no cluster of {system} can be brought up", hint=f"known: {', '.join(known)}")
+    testbed = kind.lasting(wanted, name=name, root=clusters_folder(), host=LocalHost())
     said = _warn(testbed.warnings(), 0)
     testbed.up(typer.echo)
     _warn(testbed.warnings(), said)
     typer.echo(f"{name} is up after {testbed.up_seconds:.1f} s: {', '.join(testbed.answers_at())}")
+    for way in testbed.bench_words():
+        typer.echo(f"used with: steelyard bench {way}")
     typer.echo(f"down again with: steelyard cluster down {name}")
 
 
@@ -68,7 +67,8 @@ def status(name: Annotated[str, typer.Argument(help="The cluster's name.")] = "l
     from steelyard.hosts.local import LocalHost
     from steelyard.hosts.records import load
     from steelyard.spec.units import bytes_text
-    from steelyard.systems.status import COLUMNS, statuses
+    from steelyard.systems.kind import kind_of
+    from steelyard.systems.status import statuses
 
     record = load(name)
     rows = [
@@ -85,7 +85,7 @@ def status(name: Annotated[str, typer.Argument(help="The cluster's name.")] = "l
         ]
         for node in statuses(LocalHost(), record)
     ]
-    place, sees = COLUMNS[record.kind]
+    place, sees = kind_of(record.kind).columns
     table(["node", "address", place, "pid", "state", sees, "load", "memory", "heap"], rows)
 
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from steelyard.engine.path import Engine
 from steelyard.errors import InfrastructureError, SteelyardError
@@ -30,7 +30,7 @@ from steelyard.spec.models import Trial
 from steelyard.spec.trials import data_bytes
 from steelyard.systems import create
 from steelyard.systems.base import Testbed
-from steelyard.systems.restorable import Restorable
+from steelyard.systems.capabilities import snapshots
 
 DRIVEN = ("engines", "retry", "timeout_ms", "attempt_timeout_ms", "realtime", "load_clients")
 """Settings of a trial's load that hold for loading, too."""
@@ -63,7 +63,7 @@ class DataSets:
         """
         shape = {
             **data_set(trial, trial.seed),
-            "result": cast(Restorable, testbed).shaped_by(),
+            "result": snapshots(testbed).shaped_by(),
             "engine": self.engine.source_hash,
         }
         name = key(shape)
@@ -110,7 +110,7 @@ class DataSets:
                 "seconds": round(run.manifest.timing["load"], 3),
                 "run": str(self.run),
             }
-            kept.append(cast(Restorable, testbed).keep(name, load, shape, self.show.say))
+            kept.append(snapshots(testbed).keep(name, load, shape, self.show.say))
 
         run.stay = Stay(after_load=keep)
         run.run()

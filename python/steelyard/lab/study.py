@@ -8,7 +8,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
 
 from steelyard.engine.path import Engine, find_engine
 from steelyard.errors import InputError, Interrupted, MissingToolError, SteelyardError
@@ -25,9 +24,11 @@ from steelyard.results.disturbance import Disturbance
 from steelyard.results.store import RunFolder
 from steelyard.spec.estimate import each
 from steelyard.spec.models import Study, Trial
+from steelyard.spec.rules import NEEDED
 from steelyard.spec.trials import APART, trials
 from steelyard.systems import create
 from steelyard.systems.base import Testbed
+from steelyard.systems.capabilities import require
 
 HOPELESS = (InputError, MissingToolError, SnapshotChangedError)
 """Errors that the next trial would meet again."""
@@ -83,8 +84,11 @@ def conduct(
     """
     engine, host = find_engine(), LocalHost()
     planned = trials(study)
+    needed = NEEDED.get(study.reset)
     for trial in planned:  # a testbed's constructor refuses what cannot be
-        create(trial.system, name=_name(study, trial), root=Path(), host=host)
+        testbed = create(trial.system, name=_name(study, trial), root=Path(), host=host)
+        if needed:
+            require(testbed, needed)
     if resume and out is not None:
         folder = RunFolder.resume(study, planned, out)
     else:
@@ -223,8 +227,7 @@ class _Conductor:
             name = _name(self.study, trial)
             self.held.testbed = create(trial.system, name=name, root=path / "work", host=self.host)
         else:
-            # trials of a group differ in their client's settings only, which the plan takes from here
-            cast(Any, self.held.testbed).system = trial.system
+            self.held.testbed.next_client(trial.system)
         return self.held
 
     def release(self) -> None:

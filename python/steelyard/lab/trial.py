@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import cast
 
 from steelyard.engine.fleet import Fleet
 from steelyard.engine.path import Engine
@@ -32,7 +31,7 @@ from steelyard.results.tables import SPOOL
 from steelyard.spec.models import Trial
 from steelyard.spec.plan import LOAD, RUN, WARMUP, engine_plan
 from steelyard.systems.base import Testbed
-from steelyard.systems.restorable import Restorable
+from steelyard.systems.capabilities import snapshots
 
 
 class TrialRun:
@@ -134,7 +133,7 @@ class TrialRun:
             raise origin
         if origin:
             self.manifest.event("restore", f"snapshot {origin.key}, {origin.load['records']:,} records")
-            cast(Restorable, self.testbed).origin = origin
+            snapshots(self.testbed).origin = origin
         with self._timed("up"):
             self.testbed.up(self.show.say)
         self.stay.started()
@@ -154,7 +153,7 @@ class TrialRun:
         if isinstance(stay.origin, Snapshot):
             said |= {"snapshot": stay.origin.key, "loading": dict(stay.origin.load)}
             said |= {"bytes": stay.origin.bytes, "files": stay.origin.files}
-            spent = cast(Restorable, self.testbed).restored
+            spent = snapshots(self.testbed).restored
             if spent:
                 self.manifest.timing["restore"] = spent.seconds
                 said |= {"copied_bytes": spent.copied_bytes, "shared_bytes": spent.shared_bytes}

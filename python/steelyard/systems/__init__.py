@@ -1,75 +1,23 @@
 """What a system under test is: it comes up, tells its facts, and is always taken down again; a folder a kind.
 
-What is here knows server configuration and how servers change; it knows nothing of workloads or results.
+What is here knows server configuration and how servers change; it knows nothing of workloads or results. A
+kind is one record (`kind`), and every record stands in `kinds`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from steelyard.hosts.host import Host
-from steelyard.spec.system import System
-from steelyard.systems.base import LocalTestbed, Testbed
+if TYPE_CHECKING:
+    from steelyard.hosts.host import Host
+    from steelyard.spec.base import SystemSettings
+    from steelyard.systems.base import Testbed
 
-__all__ = ["LOCAL", "TESTBEDS", "create"]
-
-
-def _cassandra(system: Any, name: str, root: Path, host: Host, *, stays: bool) -> LocalTestbed:
-    from steelyard.systems.cassandra import CassandraTestbed
-
-    return CassandraTestbed(system, name=name, root=root, host=host, stays=stays)
+__all__ = ["create"]
 
 
-def _hbase(system: Any, name: str, root: Path, host: Host, *, stays: bool) -> LocalTestbed:
-    from steelyard.systems.hbase import HBaseTestbed
-
-    return HBaseTestbed(system, name=name, root=root, host=host, stays=stays)
-
-
-def _ending_with_us(kind: str) -> Callable[[Any, str, Path, Host], Testbed]:
-    return lambda system, name, root, host: LOCAL[kind](system, name, root, host, stays=False)
-
-
-def _hbase_hosts(system: Any, name: str, root: Path, host: Host) -> Testbed:  # noqa: ARG001 - nothing is made
-    from steelyard.systems.hbase import HBaseHostsTestbed
-
-    return HBaseHostsTestbed(system)
-
-
-def _embedded(system: Any, name: str, root: Path, host: Host) -> Testbed:  # noqa: ARG001 - a store needs no name
-    from steelyard.systems.embedded import EmbeddedTestbed
-
-    return EmbeddedTestbed(system, root=root)
-
-
-def _hosts(system: Any, name: str, root: Path, host: Host) -> Testbed:  # noqa: ARG001 - nothing is made
-    from steelyard.systems.cassandra.given import HostsTestbed
-
-    return HostsTestbed(system)
-
-
-def _null(system: Any, name: str, root: Path, host: Host) -> Testbed:  # noqa: ARG001 - nothing is made
-    from steelyard.systems.null import NullTestbed
-
-    return NullTestbed()
-
-
-LOCAL: dict[str, Callable[..., LocalTestbed]] = {"cassandra": _cassandra, "hbase": _hbase}
-"""A kind of cluster that we start -> what makes its testbed from system, name, root, host and `stays`."""
-
-TESTBEDS: dict[str, Callable[[Any, str, Path, Host], Testbed]] = {
-    **{kind: _ending_with_us(kind) for kind in LOCAL},
-    "embedded": _embedded,
-    "hbase-hosts": _hbase_hosts,
-    "hosts": _hosts,
-    "null": _null,
-}
-"""A system's kind -> what makes its testbed; a new kind of system is one entry more."""
-
-
-def create(system: System, *, name: str, root: Path, host: Host | None = None) -> Testbed:
+def create(system: SystemSettings, *, name: str, root: Path, host: Host | None = None) -> Testbed:
     """The testbed of a system, not yet up.
 
     Args:
@@ -82,5 +30,6 @@ def create(system: System, *, name: str, root: Path, host: Host | None = None) -
         InputError: settings that this system cannot have.
     """
     from steelyard.hosts.local import LocalHost
+    from steelyard.systems.kind import kind_of
 
-    return TESTBEDS[system.kind](system, name, root, host or LocalHost())
+    return kind_of(system.kind).testbed(system, name=name, root=root, host=host or LocalHost())

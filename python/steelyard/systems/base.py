@@ -60,6 +60,10 @@ class Testbed(Protocol):
         """Words before the engine's command, e.g. `ip netns exec NAME`; usually empty."""
         ...
 
+    def next_client(self, system: Any) -> None:
+        """Take the client's settings of the next trial on it; those of servers are the same."""
+        ...
+
     def facts(self) -> dict[str, Any]:
         """The manifest's `system` section: version, nodes, configuration, deviations, durability, limits."""
         ...
@@ -100,4 +104,8 @@ class LocalTestbed(Testbed, Protocol):
 
     def answers_at(self) -> list[str]:
         """Where clients ask first."""
+        ...
+
+    def bench_words(self) -> list[str]:
+        """The words of `bench` that use it as a given cluster, one line for each way in."""
         ...

@@ -24,6 +24,7 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.network import Endpoint
 from steelyard.hosts.records import Record
 from steelyard.hosts.say import Say
+from steelyard.spec.kind import declared
 from steelyard.spec.local import LocalSystem
 from steelyard.systems.node import NodeSpec
 from steelyard.systems.restorable import Restorable
@@ -62,6 +63,9 @@ class LocalCluster(Restorable, RunningCluster[NodeT]):
         self.claimed: Record | None = None
         self.up_seconds: float | None = None
         self._warnings: list[str] = []
+        self.capabilities = declared(self.kind).able(system) - (
+            set() if host.abilities().limits else {"resize"}
+        )
         if system.size > network.NODES_MAX:
             raise InputError(f"{system.size} nodes; one cluster has at most {network.NODES_MAX}")
 
@@ -205,6 +209,10 @@ class LocalCluster(Restorable, RunningCluster[NodeT]):
         }
 
     # --- what it is ---
+
+    def next_client(self, system: Any) -> None:
+        """Take the client's settings of the next trial on it; those of servers are the same."""
+        self.system = system
 
     def warnings(self) -> list[str]:
         """What the user should know before believing a result."""

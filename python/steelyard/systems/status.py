@@ -9,17 +9,10 @@ from typing import Any
 
 from steelyard.errors import InfrastructureError
 from steelyard.hosts.host import Host
-from steelyard.hosts.place import Place
 from steelyard.hosts.process import Seen
 from steelyard.hosts.records import Record
-from steelyard.systems.cassandra.cql_probe import answers
-from steelyard.systems.cassandra.ring import normal_members
-from steelyard.systems.hbase import admin, facts, jmx, serving
-from steelyard.systems.hbase.layout import MASTER, REGIONSERVER, HBaseSpec
-from steelyard.watch.agent import ask
+from steelyard.systems.kind import kind_of
 
-COLUMNS = {"cassandra": ("place", "normal"), "hbase": ("roles", "sees")}
-"""Kind of system -> what the columns are called that differ."""
 Recorded = Mapping[str, Any]
 Heap = tuple[int, int] | None
 
@@ -53,49 +46,11 @@ class NodeStatus:
 
 def statuses(host: Host, record: Record) -> list[NodeStatus]:
     """Each node of a cluster that the host has recorded."""
-    look = {"cassandra": _cassandra, "hbase": _hbase}[record.kind]
-    return [look(host, record, node) for node in record.nodes]
+    kind = kind_of(record.kind)
+    return [kind.status(host, record, node) for node in record.nodes]
 
 
-def _cassandra(host: Host, record: Record, node: Recorded) -> NodeStatus:
-    place = Place(node["address"], node["port"], node["namespace"])
-    return _status(
-        host,
-        record,
-        node,
-        address=str(place),
-        place=f"{node['datacenter']}/{node['rack']}",
-        answer=lambda: answers(place),
-        sees=lambda: f"{normal_members(place)}/{len(record.nodes)}",
-        heap=lambda: _agent_heap(node),
-    )
-
-
-def _hbase(host: Host, record: Record, node: Recorded) -> NodeStatus:
-    spec = facts.spec_of(node)
-    main = next((role for role in (REGIONSERVER, MASTER) if role in spec.parts), spec.parts[0])
-    return _status(
-        host,
-        record,
-        node,
-        address=str(spec.place(main)),
-        place=" ".join(spec.roles),
-        answer=lambda: all(serving.serves(spec, part) for part in spec.parts),
-        sees=lambda: _regions(spec),
-        heap=lambda: _jmx_heap(spec, main) if main in (REGIONSERVER, MASTER) else None,
-    )
-
-
-def _regions(spec: HBaseSpec) -> str:
-    if REGIONSERVER in spec.parts:
-        return f"{len(admin.regions(spec))} regions"
-    if MASTER in spec.parts:
-        active = serving.active_master([spec]) is not None
-        return f"{len(serving.registered(spec))} region servers" if active else "stands by"
-    return ""
-
-
-def _status(
+def node_status(
     host: Host,
     record: Record,
     node: Recorded,
@@ -106,6 +61,18 @@ def _status(
     sees: Callable[[], str],
     heap: Callable[[], Heap],
 ) -> NodeStatus:
+    """What is the same for all kinds.
+
+    Args:
+        host: where it is recorded.
+        record: the cluster's.
+        node: as its record has it.
+        address: where it answers, as host:port.
+        place: where it stands, or its roles.
+        answer: asks whether it serves.
+        sees: asks what it sees of the cluster.
+        heap: asks for heap in use, and at most.
+    """
     processes = record.processes_of(node["name"]).values()
     seen = {process.pid: found for process in processes if (found := host.look(process))}
     state = _state(list(seen.values()), len(processes), answer)
@@ -138,17 +105,3 @@ def _told(what: Callable[[], Any]) -> Any:
         return what()
     except (OSError, InfrastructureError):
         return None
-
-
-def _agent_heap(node: Recorded) -> Heap:
-    if not node["agent_port"]:
-        return None
-    answer = ask((node["address"], node["agent_port"]), "metrics", 2.0, node["namespace"])
-    metrics = answer.get("metrics", {})
-    used, most = metrics.get("server_heap_used_bytes"), metrics.get("server_heap_max_bytes")
-    return (int(used), int(most)) if used and most else None
-
-
-def _jmx_heap(spec: HBaseSpec, role: str) -> Heap:
-    usage = jmx.bean(spec.web(role), jmx.MEMORY, 2.0).get("HeapMemoryUsage") or {}
-    return (int(usage["used"]), int(usage["max"])) if usage else None

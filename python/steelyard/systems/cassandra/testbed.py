@@ -32,11 +32,7 @@ from steelyard.systems.node import NodeSpec, ask_to_leave
 from steelyard.systems.server import ServerSpec
 from steelyard.watch.target import WatchTarget
 
-CAPABILITIES = frozenset(
-    {"settle", "watch", "kill", "freeze", "restart", "resize", "flush", "compact", "snapshot"}
-)
-INSIDE = {"flush", "compact", "snapshot"}
-"""What goes through the metrics agent."""
+CQL_PORT = 9042
 LEAVE_LIMIT_S = 120.0
 
 
@@ -60,8 +56,6 @@ class CassandraTestbed(LocalCluster[LocalNode]):
         self.tokens = config.tokens_of(system, self.shared)
         self._warnings = replication.check(system)
         self.launch: Launch | None = None
-        missing = set() if host.abilities().limits else {"resize"}
-        self.capabilities = CAPABILITIES - missing - (set() if system.watch else INSIDE)
 
     # --- its life ---
 
@@ -149,7 +143,7 @@ class CassandraTestbed(LocalCluster[LocalNode]):
     @property
     def port(self) -> int:
         """Where every node answers CQL."""
-        return int(self.shared.get("native_transport_port", 9042))
+        return int(self.shared.get("native_transport_port", CQL_PORT))
 
     def _agent_port(self) -> int | None:
         return AGENT_PORT if self.launch and self.launch.agent else None
@@ -157,6 +151,11 @@ class CassandraTestbed(LocalCluster[LocalNode]):
     def answers_at(self) -> list[str]:
         """Where clients ask first."""
         return [node.spec.address for node in self.nodes]
+
+    def bench_words(self) -> list[str]:
+        """The words of `bench` that use it as a given cluster."""
+        port = "" if self.port == CQL_PORT else f" --port {self.port}"
+        return [f"cassandra --hosts {','.join(self.answers_at())}{port}"]
 
     def driver(self) -> dict[str, Any]:
         """The `driver` section of the engine's plan."""

@@ -49,9 +49,7 @@ from steelyard.systems.waiting import wait_until
 from steelyard.watch.target import WatchTarget
 
 Answer = TypeVar("Answer")
-CAPABILITIES = frozenset(
-    {"settle", "watch", "kill", "freeze", "restart", "resize", "flush", "compact", "balance", "snapshot"}
-)
+PARENT = "/hbase"
 REGIONS_PER_SERVER = 3
 WATCHED = (REGIONSERVER, DATANODE, MASTER, NAMENODE)
 FIRST = (ZOOKEEPER, NAMENODE, DATANODE)
@@ -86,8 +84,6 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
         super().__init__(system, name=name, root=root, host=host, stays=stays)
         self.version, self.line = versions.resolve(system.version)
         self.launch: Launch | None = None
-        missing = set() if host.abilities().limits else {"resize"}
-        self.capabilities = CAPABILITIES - missing - ({"snapshot"} if system.standalone else set())
 
     # --- its life ---
 
@@ -205,6 +201,19 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
         roles = (MASTER, REGIONSERVER) if self.line.registry else (ZOOKEEPER,)
         return [str(spec.place(role)) for role in roles for spec in having(self._layout, role)]
 
+    def bench_words(self) -> list[str]:
+        """The words of `bench` that use it as a given cluster: by its servers, if they tell; by ZooKeeper."""
+        ensemble = ",".join(str(spec.place(ZOOKEEPER)) for spec in having(self._layout, ZOOKEEPER))
+        parent = self._parent
+        where = f" --zookeeper-parent {parent}" if parent != PARENT else ""
+        by_servers = [f"hbase --hosts {','.join(self.answers_at())}"] if self.line.registry else []
+        return [*by_servers, f"hbase --zookeeper {ensemble}{where}"]
+
+    @property
+    def _parent(self) -> str:
+        """Where it is in ZooKeeper."""
+        return str(self.system.hbase_site.get("zookeeper.znode.parent", PARENT))
+
     def driver(self) -> dict[str, Any]:
         """The `driver` section of the engine's plan."""
         places = self.answers_at()
@@ -212,7 +221,7 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
             "kind": "hbase",
             "registry": places if self.line.registry else [],
             "zookeeper": [] if self.line.registry else places,
-            "zookeeper_parent": str(self.system.hbase_site.get("zookeeper.znode.parent", "/hbase")),
+            "zookeeper_parent": self._parent,
             **facts.access_plan(self.system.access, REGIONS_PER_SERVER * self.system.nodes),
             "user": None,
         }
