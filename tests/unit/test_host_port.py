@@ -285,8 +285,8 @@ def test_a_server_started_by_a_thread_lives_and_dies_with_the_tool(tmp_path: Pat
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as tool:
         assert tool.stdout is not None
         server = process.identity(int(tool.stdout.readline()))
-        assert server is not None  # though the thread that started it has ended
-        assert process.alive(server)
+        assert server is not None
+        assert not process.wait_gone([server], 0.5)  # though the thread that started it has ended
         tool.kill()
     assert process.wait_gone([server], 10.0)
     assert LocalHost().end_leftovers() == [f"ended threads, left over by process {tool.pid}"]
