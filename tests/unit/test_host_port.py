@@ -283,11 +283,13 @@ time.sleep(600)
 def test_a_server_started_by_a_thread_lives_and_dies_with_the_tool(tmp_path: Path) -> None:
     words = [sys.executable, "-c", TOOL, str(tmp_path / "work"), str(Path(__file__).parent)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as tool:
-        assert tool.stdout is not None
-        server = process.identity(int(tool.stdout.readline()))
-        assert server is not None
-        assert not process.wait_gone([server], 0.5)  # though the thread that started it has ended
-        tool.kill()
+        try:
+            assert tool.stdout is not None
+            server = process.identity(int(tool.stdout.readline()))
+            assert server is not None
+            assert not process.wait_gone([server], 0.5)  # though the thread that started it has ended
+        finally:
+            tool.kill()
     assert process.wait_gone([server], 10.0)
     assert LocalHost().end_leftovers() == [f"ended threads, left over by process {tool.pid}"]
     assert not (tmp_path / "work").exists()
