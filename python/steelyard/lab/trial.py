@@ -200,7 +200,7 @@ class TrialRun:
         return fleet
 
     def _watch(self, fleet: Fleet) -> None:
-        self.sampler = self.host.watch(self.testbed.targets(), fleet.pids, spool=self.folder / SPOOL)
+        self.sampler = self.host.watch(self.testbed.targets(), fleet.pids(), spool=self.folder / SPOOL)
 
     def _check_load(self, ends: list[Event]) -> int:
         """A data set that is not whole is said; an empty one ends the trial. Returns the records stored."""
