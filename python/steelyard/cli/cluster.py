@@ -66,9 +66,9 @@ def status(name: Annotated[str, typer.Argument(help="The cluster's name.")] = "l
     from steelyard.hosts.records import load
     from steelyard.spec.units import bytes_text
     from steelyard.systems.kind import kind_of
-    from steelyard.systems.status import statuses
 
     record = load(name)
+    kind = kind_of(record.kind)
     rows = [
         [
             node.name,
@@ -81,9 +81,9 @@ def status(name: Annotated[str, typer.Argument(help="The cluster's name.")] = "l
             bytes_text(node.memory_bytes),
             " of ".join(map(bytes_text, node.heap_bytes)) if node.heap_bytes else "-",
         ]
-        for node in statuses(record)
+        for node in (kind.status(record, one) for one in record.nodes)
     ]
-    place, sees = kind_of(record.kind).columns
+    place, sees = kind.columns
     table(["node", "address", place, "pid", "state", sees, "load", "memory", "heap"], rows)
 
 

@@ -13,7 +13,6 @@ import psutil
 from steelyard.errors import InfrastructureError
 from steelyard.hosts.process import Identity
 from steelyard.hosts.records import Record
-from steelyard.systems.kind import kind_of
 
 Recorded = Mapping[str, Any]
 Heap = tuple[int, int] | None
@@ -44,12 +43,6 @@ class NodeStatus:
     load_bytes: int
     memory_bytes: int
     heap_bytes: Heap
-
-
-def statuses(record: Record) -> list[NodeStatus]:
-    """Each node of a cluster."""
-    kind = kind_of(record.kind)
-    return [kind.status(record, node) for node in record.nodes]
 
 
 def node_status(
