@@ -16,7 +16,7 @@ import pytest
 
 from steelyard.errors import InfrastructureError
 from steelyard.hosts import cgroup, records
-from steelyard.hosts.process import own_identity
+from steelyard.hosts.local import LocalHost
 from steelyard.spec.hbase import HBaseSystem
 from steelyard.systems.hbase import admin, jmx, serving, wire
 from steelyard.systems.hbase.layout import DATANODE, MASTER, REGIONSERVER, HBaseSpec, having
@@ -36,7 +36,7 @@ def cluster(state_folder: Path, tmp_path: Path) -> Iterator[Make]:  # noqa: ARG0
 
     def make(name: str, **settings: object) -> HBaseTestbed:
         system = HBaseSystem.model_validate({"profile": "quick", "roles": "colocated", **settings})
-        made.append(HBaseTestbed(system, name=name, root=tmp_path, owner=own_identity()))
+        made.append(HBaseTestbed(system, name=name, root=tmp_path, host=LocalHost()))
         return made[-1]
 
     yield make
@@ -161,7 +161,8 @@ def test_a_killed_node_is_told_of_and_comes_back(hbase3: HBaseTestbed) -> None:
     for pid in victim.pids():
         os.kill(pid, signal.SIGKILL)
     wait_until(lambda: len(hbase3.dead()) == 2, [], WAIT_S, "deaths are not told")
-    assert dict(hbase3.dead()) == {f"node3/{role}": "killed by SIGKILL" for role in (DATANODE, REGIONSERVER)}
+    told = {death.server: death.why for death in hbase3.dead()}
+    assert told == {f"node3/{role}": "killed by SIGKILL" for role in (DATANODE, REGIONSERVER)}
     hbase3.restart("node3")
     assert hbase3.dead() == []
     assert serving.waiting_for(specs(hbase3), having(specs(hbase3), REGIONSERVER)) == ""

@@ -101,6 +101,17 @@ def test_bench_takes_its_flags_and_refuses_others(package: Path, tmp_path: Path)
     assert said == "error: --barns 0 should be greater than 0\n"
 
 
+def test_a_cluster_of_it_stays_until_it_is_taken_down(
+    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STEELYARD_STATE", str(tmp_path / "state"))
+    steelyard(package, tmp_path, "cluster", "up", "granary", "--barns", "1", "--name", "g")
+    said = steelyard(package, tmp_path, "cluster", "status", "g").stdout
+    steelyard(package, tmp_path, "cluster", "down", "g")
+    assert re.search(r"barn1 +- +field +\d+ +up +mice", said), said
+    assert "no clusters" in steelyard(package, tmp_path, "cluster", "list").stdout
+
+
 def test_trials_that_differ_in_a_servers_setting_share_no_cluster(result: Path) -> None:
     rows = json.loads((result / "run.json").read_text())["trials"]
     groups = {(r["levels"]["system.sync"], r["group"]) for r in rows if r["system"] == "grain"}

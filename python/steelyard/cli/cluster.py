@@ -34,6 +34,7 @@ def up(
     """Bring a cluster up; it stays until `cluster down`."""
     from steelyard.cli.bench_study import bench_study
     from steelyard.errors import InputError
+    from steelyard.hosts.local import LocalHost
     from steelyard.hosts.records import clusters_folder
     from steelyard.spec.kind import declarations
     from steelyard.systems.kind import kind_of
@@ -43,7 +44,7 @@ def up(
     if not kind.local:
         known = [name for name, other in declarations().items() if other.local]
         raise InputError(f"no cluster of {system} can be brought up", hint=f"known: {', '.join(known)}")
-    testbed = kind.lasting(wanted, name=name, root=clusters_folder())
+    testbed = kind.lasting(wanted, name=name, root=clusters_folder(), host=LocalHost())
     said = _warn(testbed.warnings(), 0)
     testbed.up(typer.echo)
     _warn(testbed.warnings(), said)
@@ -63,11 +64,12 @@ def _warn(warnings: list[str], said: int) -> int:
 @app.command(cls=GroupedCommand, epilog="Example: steelyard cluster status lab")
 def status(name: Annotated[str, typer.Argument(help="The cluster's name.")] = "lab") -> None:
     """Show each node: process, whether it answers, whom it sees, how much it holds."""
+    from steelyard.hosts.local import LocalHost
     from steelyard.hosts.records import load
     from steelyard.spec.units import bytes_text
     from steelyard.systems.kind import kind_of
 
-    record = load(name)
+    record, host = load(name), LocalHost()
     kind = kind_of(record.kind)
     rows = [
         [
@@ -81,7 +83,7 @@ def status(name: Annotated[str, typer.Argument(help="The cluster's name.")] = "l
             bytes_text(node.memory_bytes),
             " of ".join(map(bytes_text, node.heap_bytes)) if node.heap_bytes else "-",
         ]
-        for node in (kind.status(record, one) for one in record.nodes)
+        for node in (kind.status(host, record, one) for one in record.nodes)
     ]
     place, sees = kind.columns
     table(["node", "address", place, "pid", "state", sees, "load", "memory", "heap"], rows)
@@ -90,14 +92,16 @@ def status(name: Annotated[str, typer.Argument(help="The cluster's name.")] = "l
 @app.command("list", cls=GroupedCommand, epilog="Example: steelyard cluster list")
 def list_() -> None:
     """List all clusters of this user."""
+    from steelyard.hosts.process import alive
     from steelyard.hosts.records import Record, records
 
     def words(record: Record) -> list[str]:
         names = [str(node["name"]) for node in record.nodes]
         started = [[*record.processes_of(name).values()] for name in names]
-        alive = sum(bool(some) and all(process.alive() for process in some) for some in started)
+        whole = sum(bool(some) and all(map(alive, some)) for some in started)
         owner = f"pid {record.owner.pid}" if record.owner else "cluster up"
-        state = "left over" if record.abandoned else f"{alive}/{len(record.nodes)} run"
+        told = {"abandoned": "left over", "elsewhere": f"on {record.machine.hostname}"}
+        state = told.get(record.state(), f"{whole}/{len(record.nodes)} run")
         version = f"{record.kind} {record.system.get('version', '')}"
         return [record.name, version, f"{record.block}.*", state, owner]
 
@@ -140,15 +144,9 @@ def logs(
 @app.command(cls=GroupedCommand, epilog="Example: steelyard cluster down lab")
 def down(name: Annotated[str, typer.Argument(help="The cluster's name.")]) -> None:
     """Stop a cluster's servers and remove all it stored."""
-    from steelyard.errors import InputError
-    from steelyard.hosts.records import load, take_down
+    from steelyard.hosts.clusters import take_down_by_name
 
-    record = load(name)
-    if record.owner is not None and not record.abandoned:
-        raise InputError(
-            f"{name} belongs to process {record.owner.pid}, which runs", hint="stop that process"
-        )
-    take_down(record)
+    take_down_by_name(name)
     typer.echo(f"{name} is down")
 
 

@@ -11,6 +11,9 @@ from pathlib import Path
 
 from steelyard.engine.path import Engine, find_engine
 from steelyard.errors import InputError, Interrupted, MissingToolError, SteelyardError
+from steelyard.hosts.host import Host
+from steelyard.hosts.local import LocalHost
+from steelyard.hosts.snapshots import SnapshotChangedError
 from steelyard.lab.datasets import DataSets
 from steelyard.lab.lease import Stay
 from steelyard.lab.progress import Show
@@ -26,7 +29,6 @@ from steelyard.spec.trials import APART, trials
 from steelyard.systems import create
 from steelyard.systems.base import Testbed
 from steelyard.systems.capabilities import require
-from steelyard.systems.snapshot.checksums import SnapshotChangedError
 
 HOPELESS = (InputError, MissingToolError, SnapshotChangedError)
 """Errors that the next trial would meet again."""
@@ -80,11 +82,11 @@ def conduct(
             written then.
         EngineError: there is no engine of this source.
     """
-    engine = find_engine()
+    engine, host = find_engine(), LocalHost()
     planned = trials(study)
     needed = NEEDED.get(study.reset)
     for trial in planned:  # a testbed's constructor refuses what cannot be
-        testbed = create(trial.system, name=_name(study, trial), root=Path())
+        testbed = create(trial.system, name=_name(study, trial), root=Path(), host=host)
         if needed:
             require(testbed, needed)
     if resume and out is not None:
@@ -93,7 +95,7 @@ def conduct(
         folder = RunFolder.create(study, planned, out)
     outcome = Outcome(folder.path, len(planned))
     with Interrupts() as interrupts:
-        conductor = _Conductor(folder, study, planned, engine, show, interrupts, judge)
+        conductor = _Conductor(folder, study, planned, host, engine, show, interrupts, judge)
         try:
             conductor.settle()
             conductor.run(outcome, folder.pending(disturbed=disturbed), since_ns)
@@ -121,15 +123,15 @@ class _Conductor:
     """What all trials of a run share."""
 
     def __init__(  # noqa: PLR0917
-        self, folder: RunFolder, study: Study, planned: list[Trial], engine: Engine, show: Show,
+        self, folder: RunFolder, study: Study, planned: list[Trial], host: Host, engine: Engine, show: Show,
         interrupts: Interrupts, judge: Judge,
     ) -> None:  # fmt: skip
-        self.folder, self.study, self.engine = folder, study, engine
+        self.folder, self.study, self.host, self.engine = folder, study, host, engine
         self.show, self.interrupts, self.judge = show, interrupts, judge
         self.several = len(planned) > 1
         self.total = len(planned)
         self.held: _Held | None = None
-        self.data_sets = DataSets(folder.path, study.name, engine, show, interrupts)
+        self.data_sets = DataSets(folder.path, study.name, host, engine, show, interrupts)
         self.pace = Pace(each(planned), {t.number: t.point for t in planned})
         for row in folder.rows.values():
             if row.status == "done" and row.seconds:
@@ -181,6 +183,7 @@ class _Conductor:
             trial=trial,
             folder=path,
             testbed=held.testbed,
+            host=self.host,
             engine=self.engine,
             show=self.show,
             interrupts=self.interrupts,
@@ -217,11 +220,12 @@ class _Conductor:
             root = (
                 path / "work" if self.study.reset in APART else self.folder.path / "work" / str(trial.group)
             )
-            testbed = create(trial.system, name=_name(self.study, trial), root=root)
+            testbed = create(trial.system, name=_name(self.study, trial), root=root, host=self.host)
             stay = Stay(empties=self.study.reset == "truncate")
             self.held = _Held(trial.group, root, testbed, stay)
         elif self.study.reset in APART:  # once more: the folder before was set aside
-            self.held.testbed = create(trial.system, name=_name(self.study, trial), root=path / "work")
+            name = _name(self.study, trial)
+            self.held.testbed = create(trial.system, name=name, root=path / "work", host=self.host)
         else:
             self.held.testbed.next_client(trial.system)
         return self.held

@@ -10,23 +10,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from steelyard.hosts.host import Host
     from steelyard.spec.base import SystemSettings
     from steelyard.systems.base import Testbed
 
 __all__ = ["create"]
 
 
-def create(system: SystemSettings, *, name: str, root: Path) -> Testbed:
+def create(system: SystemSettings, *, name: str, root: Path, host: Host | None = None) -> Testbed:
     """The testbed of a system, not yet up.
 
     Args:
         system: what is to be tested.
         name: names what is made for it: record, control groups, namespaces.
         root: a folder on disk for what it stores; what is made in it is removed by `down`.
+        host: where its servers run, if it starts any; None = this machine.
 
     Raises:
         InputError: settings that this system cannot have.
     """
+    from steelyard.hosts.local import LocalHost
     from steelyard.systems.kind import kind_of
 
-    return kind_of(system.kind).testbed(system, name=name, root=root)
+    return kind_of(system.kind).testbed(system, name=name, root=root, host=host or LocalHost())

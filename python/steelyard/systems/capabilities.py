@@ -10,8 +10,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from steelyard.errors import InputError
 from steelyard.hosts.say import Say
+from steelyard.hosts.snapshots import Restored, Snapshot
 from steelyard.systems.base import Settled, Testbed
-from steelyard.systems.snapshot import Snapshot
 
 
 @runtime_checkable
@@ -105,11 +105,11 @@ class Snapshots(Protocol):
 
     Attributes:
         origin: the snapshot that the next `up` begins with; None = with no data.
-        restored: of the last `up` from a snapshot: `seconds`, `copied_bytes`, `shared_bytes`.
+        restored: what the last `up` from a snapshot took.
     """
 
     origin: Snapshot | None
-    restored: Mapping[str, float]
+    restored: Restored | None
 
     def shaped_by(self) -> dict[str, Any]:
         """What shapes its files beside what was asked of it."""

@@ -12,6 +12,7 @@ from steelyard.systems.kind import SystemKind
 from steelyard.systems.local_flags import ACCESS, FRESH_HELP
 
 if TYPE_CHECKING:
+    from steelyard.hosts.host import Host
     from steelyard.spec.base import SystemSettings
     from steelyard.spec.ycsb_binding import Binding
     from steelyard.systems.base import Testbed
@@ -32,7 +33,7 @@ class Null(SystemKind):
 
         return NullSystem
 
-    def testbed(self, system: Any, *, name: str, root: Path) -> Testbed:  # noqa: ARG002 - nothing is made
+    def testbed(self, system: Any, *, name: str, root: Path, host: Host) -> Testbed:  # noqa: ARG002 - nothing is made
         """Nothing is started."""
         from steelyard.systems.null import NullTestbed
 
@@ -67,7 +68,7 @@ class Embedded(SystemKind):
 
         return EmbeddedSystem
 
-    def testbed(self, system: Any, *, name: str, root: Path) -> Testbed:  # noqa: ARG002 - a store needs no name
+    def testbed(self, system: Any, *, name: str, root: Path, host: Host) -> Testbed:  # noqa: ARG002 - a store needs no name
         """A directory."""
         from steelyard.systems.embedded import EmbeddedTestbed
 

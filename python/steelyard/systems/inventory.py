@@ -127,7 +127,7 @@ def _namespaces() -> Finding:
 
 
 def _leftovers() -> Finding:
-    left = [record.name for record in records() if record.abandoned]
+    left = [record.name for record in records() if record.state() == "abandoned"]
     if not left:
         return Finding("leftovers", "none")
     return Finding("leftovers", ", ".join(left), "the next start ends them, or cluster down NAME")

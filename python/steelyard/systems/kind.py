@@ -15,7 +15,7 @@ from steelyard.errors import InfrastructureError
 from steelyard.spec.kind import SystemDeclaration, declared
 
 if TYPE_CHECKING:
-    from steelyard.hosts.process import Identity
+    from steelyard.hosts.host import Host
     from steelyard.hosts.records import Record
     from steelyard.spec.ycsb_binding import Binding
     from steelyard.systems.base import LocalTestbed, Testbed
@@ -50,15 +50,15 @@ class SystemKind(SystemDeclaration):
 
     columns: tuple[str, str] = ("place", "sees")
 
-    def testbed(self, system: Any, *, name: str, root: Path) -> Testbed:
+    def testbed(self, system: Any, *, name: str, root: Path, host: Host) -> Testbed:
         """A testbed of it that goes with this process, not yet up; arguments as of `systems.create`."""
         raise NotImplementedError
 
-    def lasting(self, system: Any, *, name: str, root: Path) -> LocalTestbed:
+    def lasting(self, system: Any, *, name: str, root: Path, host: Host) -> LocalTestbed:
         """A testbed whose cluster stays when this process ends; kinds that are `local` have it."""
         raise NotImplementedError
 
-    def status(self, record: Record, node: Mapping[str, Any]) -> NodeStatus:
+    def status(self, host: Host, record: Record, node: Mapping[str, Any]) -> NodeStatus:
         """How a node of a cluster that stays is now."""
         raise NotImplementedError
 
@@ -73,13 +73,6 @@ class SystemKind(SystemDeclaration):
     def bindings(self) -> Sequence[Binding]:
         """YCSB's names for it."""
         return ()
-
-
-def own_process() -> Identity:
-    """The owner of what goes with this process."""
-    from steelyard.hosts.process import own_identity
-
-    return own_identity()
 
 
 def kind_of(name: str) -> SystemKind:

@@ -10,7 +10,7 @@ from steelyard.hosts.say import Say
 from steelyard.spec.base import SystemSettings
 from steelyard.spec.properties import Properties
 from steelyard.spec.ycsb_binding import Binding
-from steelyard.systems.base import Settled
+from steelyard.systems.base import Death, Settled
 from steelyard.watch.target import WatchTarget
 
 
@@ -52,9 +52,16 @@ class NullTestbed:
         """Always at rest."""
         return Settled(True, 0.0)
 
-    def dead(self) -> Sequence[tuple[str, str]]:
+    def dead(self) -> Sequence[Death]:
         """No server, no death."""
         return []
+
+    def serves(self) -> bool:
+        """No server can be missing."""
+        return True
+
+    def kill_servers(self) -> None:
+        """There is nothing to kill."""
 
     def collect(self, into: Path) -> None:
         """There is nothing to collect."""

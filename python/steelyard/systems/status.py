@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from steelyard.errors import InfrastructureError
-from steelyard.hosts.process import Identity
+from steelyard.hosts.host import Host
+from steelyard.hosts.process import Seen
 from steelyard.hosts.records import Record
 
 Recorded = Mapping[str, Any]
@@ -46,6 +44,7 @@ class NodeStatus:
 
 
 def node_status(
+    host: Host,
     record: Record,
     node: Recorded,
     *,
@@ -58,6 +57,7 @@ def node_status(
     """What is the same for all kinds.
 
     Args:
+        host: where it runs.
         record: the cluster's.
         node: as its record has it.
         address: where it answers, as host:port.
@@ -67,28 +67,27 @@ def node_status(
         heap: asks for heap in use, and at most.
     """
     processes = record.processes_of(node["name"]).values()
-    pids = [process.pid for process in processes if process.alive()]
-    state = _state(pids, processes, answer)
+    seen = {process.pid: found for process in processes if (found := host.look(process))}
+    state = _state(list(seen.values()), len(processes), answer)
     return NodeStatus(
         name=node["name"],
         address=address,
         place=place,
-        pids=pids,
+        pids=list(seen),
         state=state,
         sees=(_told(sees) or "") if state == "up" else "",
-        load_bytes=_size(Path(node["folder"]) / "data"),
-        memory_bytes=sum(map(_memory, pids)),
+        load_bytes=sum(entry.size for entry in host.list(Path(node["folder"]) / "data")),
+        memory_bytes=sum(found.resident_bytes for found in seen.values()),
         heap_bytes=_told(heap) if state == "up" else None,
     )
 
 
-def _state(pids: Sequence[int], processes: Collection[Identity], answer: Callable[[], bool]) -> str:
-    if not pids:
+def _state(seen: Sequence[Seen], recorded: int, answer: Callable[[], bool]) -> str:
+    if not seen:
         return "dead"
-    with suppress(psutil.Error):
-        if any(psutil.Process(pid).status() == psutil.STATUS_STOPPED for pid in pids):
-            return "frozen"
-    if len(pids) < len(processes):
+    if any(found.frozen for found in seen):
+        return "frozen"
+    if len(seen) < recorded:
         return "in part"
     return "up" if answer() else "no answer"
 
@@ -99,17 +98,3 @@ def _told(what: Callable[[], Any]) -> Any:
         return what()
     except (OSError, InfrastructureError):
         return None
-
-
-def _memory(pid: int) -> int:
-    with suppress(psutil.Error):
-        return int(psutil.Process(pid).memory_info().rss)
-    return 0
-
-
-def _size(folder: Path) -> int:
-    total = 0
-    for path in folder.rglob("*"):
-        with suppress(OSError):  # a compaction may just have removed it
-            total += path.stat().st_size if path.is_file() else 0
-    return total

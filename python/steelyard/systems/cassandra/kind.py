@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from steelyard.spec.kind import Assumed, Fault
 from steelyard.systems.cassandra.flags import CASSANDRA, GIVEN
-from steelyard.systems.kind import Needs, SystemKind, own_process
+from steelyard.systems.kind import Needs, SystemKind
 from steelyard.systems.local_flags import LOCAL_SHAPELESS
 
 if TYPE_CHECKING:
+    from steelyard.hosts.host import Host
     from steelyard.hosts.records import Record
     from steelyard.spec.base import SystemSettings
     from steelyard.spec.ycsb_binding import Binding
@@ -87,23 +88,23 @@ class Cassandra(_Cql):
         why = "goes through the metrics agent, but watch = false leaves it out"
         return {} if system.watch else {what: (f"{what} {why}", "leave watch out") for what in INSIDE}
 
-    def testbed(self, system: Any, *, name: str, root: Path) -> Testbed:
+    def testbed(self, system: Any, *, name: str, root: Path, host: Host) -> Testbed:
         """A cluster that goes with this process."""
         from steelyard.systems.cassandra.testbed import CassandraTestbed
 
-        return CassandraTestbed(system, name=name, root=root, owner=own_process())
+        return CassandraTestbed(system, name=name, root=root, host=host)
 
-    def lasting(self, system: Any, *, name: str, root: Path) -> LocalTestbed:
+    def lasting(self, system: Any, *, name: str, root: Path, host: Host) -> LocalTestbed:
         """A cluster that stays."""
         from steelyard.systems.cassandra.testbed import CassandraTestbed
 
-        return CassandraTestbed(system, name=name, root=root, owner=None)
+        return CassandraTestbed(system, name=name, root=root, host=host, stays=True)
 
-    def status(self, record: Record, node: Mapping[str, Any]) -> NodeStatus:
+    def status(self, host: Host, record: Record, node: Mapping[str, Any]) -> NodeStatus:
         """Datacenter and rack, and how many members it sees as normal."""
         from steelyard.systems.cassandra.status import status
 
-        return status(record, node)
+        return status(host, record, node)
 
     def needs(self) -> Needs:
         """Java, ports and memory of a node."""
@@ -133,7 +134,7 @@ class CqlHosts(_Cql):
 
         return HostsSystem
 
-    def testbed(self, system: Any, *, name: str, root: Path) -> Testbed:  # noqa: ARG002 - nothing is made
+    def testbed(self, system: Any, *, name: str, root: Path, host: Host) -> Testbed:  # noqa: ARG002 - nothing is made
         """Nothing is started."""
         from steelyard.systems.cassandra.given import HostsTestbed
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from steelyard.hosts.host import Host
 from steelyard.hosts.place import Place
 from steelyard.hosts.records import Record
 from steelyard.systems.cassandra.cql_probe import answers
@@ -10,10 +11,11 @@ from steelyard.systems.status import Heap, NodeStatus, Recorded, node_status
 from steelyard.watch.agent import ask
 
 
-def status(record: Record, node: Recorded) -> NodeStatus:
+def status(host: Host, record: Record, node: Recorded) -> NodeStatus:
     """Its datacenter and rack, and how many members it sees as normal."""
     place = Place(node["address"], node["port"], node["namespace"])
     return node_status(
+        host,
         record,
         node,
         address=str(place),

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from steelyard.spec.kind import Assumed, Fault
 from steelyard.systems.hbase.flags import GIVEN, HBASE
-from steelyard.systems.kind import Needs, SystemKind, own_process
+from steelyard.systems.kind import Needs, SystemKind
 from steelyard.systems.local_flags import LOCAL_SHAPELESS
 
 if TYPE_CHECKING:
+    from steelyard.hosts.host import Host
     from steelyard.hosts.records import Record
     from steelyard.spec.base import SystemSettings
     from steelyard.spec.ycsb_binding import Binding
@@ -77,23 +78,23 @@ class HBase(_HBase):
         why = "a snapshot keeps HDFS's blocks, and a standalone HBase has none"
         return {"snapshot": (why, "leave standalone out")} if system.standalone else {}
 
-    def testbed(self, system: Any, *, name: str, root: Path) -> Testbed:
+    def testbed(self, system: Any, *, name: str, root: Path, host: Host) -> Testbed:
         """A cluster that goes with this process."""
         from steelyard.systems.hbase.testbed import HBaseTestbed
 
-        return HBaseTestbed(system, name=name, root=root, owner=own_process())
+        return HBaseTestbed(system, name=name, root=root, host=host)
 
-    def lasting(self, system: Any, *, name: str, root: Path) -> LocalTestbed:
+    def lasting(self, system: Any, *, name: str, root: Path, host: Host) -> LocalTestbed:
         """A cluster that stays."""
         from steelyard.systems.hbase.testbed import HBaseTestbed
 
-        return HBaseTestbed(system, name=name, root=root, owner=None)
+        return HBaseTestbed(system, name=name, root=root, host=host, stays=True)
 
-    def status(self, record: Record, node: Mapping[str, Any]) -> NodeStatus:
+    def status(self, host: Host, record: Record, node: Mapping[str, Any]) -> NodeStatus:
         """A node's roles, and its regions or region servers."""
         from steelyard.systems.hbase.status import status
 
-        return status(record, node)
+        return status(host, record, node)
 
     def needs(self) -> Needs:
         """Java, ports and memory of a node."""
@@ -122,7 +123,7 @@ class HBaseHosts(_HBase):
 
         return HBaseHostsSystem
 
-    def testbed(self, system: Any, *, name: str, root: Path) -> Testbed:  # noqa: ARG002 - nothing is made
+    def testbed(self, system: Any, *, name: str, root: Path, host: Host) -> Testbed:  # noqa: ARG002 - nothing is made
         """Nothing is started."""
         from steelyard.systems.hbase.given import HBaseHostsTestbed
 

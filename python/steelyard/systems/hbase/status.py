@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from steelyard.hosts.host import Host
 from steelyard.hosts.records import Record
 from steelyard.systems.hbase import admin, facts, jmx, serving
 from steelyard.systems.hbase.layout import MASTER, REGIONSERVER, HBaseSpec
 from steelyard.systems.status import Heap, NodeStatus, Recorded, node_status
 
 
-def status(record: Record, node: Recorded) -> NodeStatus:
+def status(host: Host, record: Record, node: Recorded) -> NodeStatus:
     """Its roles, and its regions or, of a master, the region servers it counts."""
     spec = facts.spec_of(node)
     main = next((role for role in (REGIONSERVER, MASTER) if role in spec.parts), spec.parts[0])
     return node_status(
+        host,
         record,
         node,
         address=str(spec.place(main)),

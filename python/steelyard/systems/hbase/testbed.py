@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from steelyard.errors import InfrastructureError
-from steelyard.hosts import archive, artifacts, cgroup
-from steelyard.hosts.java import find_java
+from steelyard.hosts.artifacts import Jars
+from steelyard.hosts.cgroup import Group
+from steelyard.hosts.host import Host, said_jars
+from steelyard.hosts.java import Java
 from steelyard.hosts.network import Endpoint
-from steelyard.hosts.process import Identity
 from steelyard.hosts.say import Say
 from steelyard.spec.hbase import HBaseSystem
 from steelyard.systems import settling
@@ -30,13 +31,14 @@ from steelyard.systems.hbase import (
     versions,
 )
 from steelyard.systems.hbase.format import empty_namenode
-from steelyard.systems.hbase.launch import Launch
+from steelyard.systems.hbase.launch import Launch, Parts
 from steelyard.systems.hbase.layout import (
     DATANODE,
     MASTER,
     NAMENODE,
     ON_HDFS,
     REGIONSERVER,
+    STANDALONE,
     ZOOKEEPER,
     HBaseSpec,
     having,
@@ -76,8 +78,10 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
     system: HBaseSystem
     down_grace_s = 0.0  # an orderly end takes 20 s and more, and saves data that goes with the cluster
 
-    def __init__(self, system: HBaseSystem, *, name: str, root: Path, owner: Identity | None) -> None:
-        super().__init__(system, name=name, root=root, owner=owner)
+    def __init__(
+        self, system: HBaseSystem, *, name: str, root: Path, host: Host, stays: bool = False
+    ) -> None:
+        super().__init__(system, name=name, root=root, host=host, stays=stays)
         self.version, self.line = versions.resolve(system.version)
         self.launch: Launch | None = None
 
@@ -85,19 +89,21 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
 
     def _fetch(self, say: Say) -> None:
         line, system = self.line, self.system
-        java = find_java(system.java, line.javas, f"HBase {line.name}")
+        java = self.host.java(system.java, line.javas, f"HBase {line.name}")
         wanted = versions.coordinates(self.version, line)
-        hbase = artifacts.fetch(f"hbase-{self.version}", wanted, say, line.without)
+        jars = said_jars(self.host, f"hbase-{self.version}", wanted, say, line.without)
+        hbase = self._parts(jars, java, defaults.HBASE)
+        self._warnings += defaults.unknown(system.hbase_site, hbase.defaults, "hbase-site")
         hdfs = None
         if not system.standalone:
-            hdfs = artifacts.fetch(f"hdfs-{versions.HDFS}", versions.HDFS_COORDINATES, say)
+            jars = said_jars(self.host, f"hdfs-{versions.HDFS}", versions.HDFS_COORDINATES, say)
+            hdfs = self._parts(jars, java, defaults.HDFS)
+            self._warnings += defaults.unknown(system.hdfs_site, hdfs.defaults, "hdfs-site")
         self.launch = Launch(system, java, hbase, hdfs, self.cores)
-        given = (system.hbase_site, defaults.shipped(hbase, defaults.HBASE), "hbase-site")
-        self._warnings += defaults.unknown(*given)
-        if hdfs:
-            self._warnings += defaults.unknown(
-                system.hdfs_site, defaults.shipped(hdfs, defaults.HDFS), "hdfs-site"
-            )
+
+    def _parts(self, jars: Jars, java: Java, kind: tuple[str, str]) -> Parts:
+        classes = self.host.class_archive(java, jars.paths)
+        return Parts(jars, classes, defaults.shipped(self.host, jars, kind))
 
     def _specs(self, block: str, spaces: Sequence[str]) -> Sequence[HBaseSpec]:
         return layout.node_specs(self.system, block, self.folder, spaces, config.moved_ports(self.system))
@@ -114,13 +120,17 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
         assert isinstance(spec, HBaseSpec)  # noqa: S101 - it came from `_specs`
         return facts.node_facts(spec)
 
-    def _make_node(self, spec: NodeSpec, group: cgroup.Group) -> HBaseNode:
+    def _make_node(self, spec: NodeSpec, group: Group) -> HBaseNode:
         assert isinstance(spec, HBaseSpec)  # noqa: S101 - it came from `_specs`
         launch = self._launched()
-        config.write(self.system, self._layout, spec, restored=self.origin is not None)
-        if NAMENODE in spec.roles and self.origin is None:
-            java = launch.java_words(NAMENODE, 128)
-            empty_namenode(java, launch.jar_files(NAMENODE), spec.folder / "namenode")
+        for part in config.WEBAPPS:
+            self.host.make_folder(spec.folder / "conf" / part)
+        restored = self.origin is not None
+        for path, text in config.files(self.system, self._layout, spec, restored=restored).items():
+            self.host.put(spec.folder / path, text)
+        if NAMENODE in spec.roles and not restored:
+            recipe = empty_namenode(launch.java_words(NAMENODE, 128), launch.jar_files(NAMENODE))
+            self.host.copy_made(recipe, spec.folder / "namenode")
         return HBaseNode(spec, group, [self._server(launch.server(spec, role), group) for role in spec.roles])
 
     def _start(self, say: Say) -> None:
@@ -172,10 +182,11 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
             seats = [
                 (n.spec, role) for n in self.nodes for role in n.spec.roles if (role in ON_HDFS) == on_hdfs
             ]
-            lists = [path for seat in seats if (path := launch.class_list(*seat)).exists()]
+            paths = [launch.class_list(*seat) for seat in seats]
+            lists = [path for path in paths if self.host.list(path.parent, path.name)]
             if lists:
                 say("making a class archive for the next starts (once)")
-                if not archive.make(launch.java, launch.jar_files(seats[0][1]), lists):
+                if not self.host.make_class_archive(launch.java, launch.jar_files(seats[0][1]), lists):
                     say("no class archive could be made; starts stay as they are")
 
     def _launched(self) -> Launch:
@@ -233,7 +244,7 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
         return [
             WatchTarget(
                 node.name,
-                node.pids,
+                self.name,
                 node.group.folders,
                 node.spec.namespace,
                 jmx=self._jmx(node.spec) if self.system.watch else (),
@@ -246,6 +257,10 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
         return tuple((role, web.address, web.port) for role, web in webs)
 
     # --- what can be done to it while it runs ---
+
+    def _is_asked(self, server: Server) -> bool:
+        """Clients ask region servers."""
+        return orderly.role(server) in (REGIONSERVER, STANDALONE)
 
     def settle(self, limit_s: float, say: Say) -> Settled:
         """Wait, within the limit, until all servers' flushes and compactions are done."""
@@ -289,7 +304,7 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
 
     def holding(self) -> dict[str, Any]:
         """Each node's address, DataNode and regions, and the store files of each table."""
-        return data.holding(self._layout)
+        return data.holding(self.host, self._layout)
 
     def leave(self, say: Say) -> None:
         """Shut HBase down as a whole: no server is missed, no log is left; then HDFS and ZooKeeper."""
