@@ -88,6 +88,7 @@ def test_it_is_known_to_the_study_format_and_to_help(package: Path) -> None:
     assert "barns" in schema["properties"]["factors"]["description"]
     said = steelyard(package, package, "bench", "--help").stdout
     assert "Granary:\n  --barns <int>  Barns of the granary.\n" in said
+    assert "null, embedded, cassandra, hbase, granary." in " ".join(said.split())
 
 
 def test_bench_takes_its_flags_and_refuses_others(package: Path, tmp_path: Path) -> None:

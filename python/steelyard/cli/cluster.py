@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from steelyard.cli.help import GroupedCommand
-from steelyard.cli.options import SET_HELP, cluster_flags
+from steelyard.cli.options import SET_HELP, cluster_flags, systems_help
 from steelyard.cli.parameters import with_flags
 
 app = typer.Typer(
@@ -26,7 +26,7 @@ app = typer.Typer(
 )
 @with_flags(cluster_flags())
 def up(
-    system: Annotated[str, typer.Argument(help="The system: cassandra or hbase.")],
+    system: Annotated[str, typer.Argument(help=systems_help(local=True))],
     name: Annotated[str, typer.Option(help="The cluster's name.")] = "lab",
     set_: Annotated[list[str] | None, typer.Option("--set", help=SET_HELP)] = None,
     **words: Any,
