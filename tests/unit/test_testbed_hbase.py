@@ -262,6 +262,20 @@ def test_it_serves_as_long_as_a_region_server_lives(tmp_path: Path) -> None:
     assert [death.server for death in testbed.dead()] == ["node1/regionserver", "node2/regionserver"]
 
 
+def test_how_a_cluster_that_stays_is_used(tmp_path: Path) -> None:
+    said = {}
+    for version, more in (("2.6", {}), ("2.4", {"zookeeper.znode.parent": "/other"})):
+        system = HBaseSystem(version=version, nodes=2, settings=more)
+        testbed = HBaseTestbed(system, name="paper", root=tmp_path, host=LocalHost())
+        testbed.specs = list(specs(system))
+        said[version] = testbed.bench_words()
+    assert said == {
+        "2.6": ["hbase --hosts 127.10.9.3:16000,127.10.9.1:16020,127.10.9.2:16020",
+                "hbase --zookeeper 127.10.9.3:2181"],
+        "2.4": ["hbase --zookeeper 127.10.9.3:2181 --zookeeper-parent /other"],
+    }  # fmt: skip
+
+
 def test_given_hosts() -> None:
     plan = HBaseHostsTestbed(HBaseHostsSystem(hosts=("a", "b:16020"), user="u")).driver()
     assert (plan["registry"], plan["zookeeper"], plan["regions"], plan["user"]) == (

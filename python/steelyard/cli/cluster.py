@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from steelyard.cli.help import GroupedCommand
-from steelyard.cli.options import SET_HELP, cluster_flags
+from steelyard.cli.options import SET_HELP, cluster_flags, systems_help
 from steelyard.cli.parameters import with_flags
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ app = typer.Typer(
 )
 @with_flags(cluster_flags())
 def up(
-    system: Annotated[str, typer.Argument(help="The system: cassandra or hbase.")],
+    system: Annotated[str, typer.Argument(help=systems_help(local=True))],
     name: Annotated[str, typer.Option(help="The cluster's name.")] = "lab",
     set_: Annotated[list[str] | None, typer.Option("--set", help=SET_HELP)] = None,
     **words: Any,
@@ -74,9 +74,9 @@ def status(name: Annotated[str, typer.Argument(help="The cluster's name.")] = "l
     from steelyard.hosts.records import load
     from steelyard.spec.units import bytes_text
     from steelyard.systems.kind import kind_of
-    from steelyard.systems.status import statuses
 
-    record = load(name)
+    record, host = load(name), LocalHost()
+    kind = kind_of(record.kind)
     rows = [
         [
             node.name,
@@ -89,9 +89,9 @@ def status(name: Annotated[str, typer.Argument(help="The cluster's name.")] = "l
             bytes_text(node.memory_bytes),
             " of ".join(map(bytes_text, node.heap_bytes)) if node.heap_bytes else "-",
         ]
-        for node in statuses(LocalHost(), record)
+        for node in (kind.status(host, record, one) for one in record.nodes)
     ]
-    place, sees = kind_of(record.kind).columns
+    place, sees = kind.columns
     table(["node", "address", place, "pid", "state", sees, "load", "memory", "heap"], rows)
 
 

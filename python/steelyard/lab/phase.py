@@ -22,8 +22,8 @@ STOP_GRACE_S = 15.0
 """Beyond an operation's deadline: what is in flight when a stop comes may take that long."""
 
 
-class Drive:
-    """Drives phases of one trial.
+class PhaseRunner:
+    """Runs phases of one trial.
 
     Args:
         fleet: the engines, ready.
