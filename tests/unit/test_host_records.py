@@ -237,6 +237,18 @@ def test_an_interrupted_start_is_recorded(tmp_path: Path, monkeypatch: pytest.Mo
     assert not process.alive(server)
 
 
+def test_an_interrupted_end_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    host = LocalHost()
+    server = host.start(command(claimed(host, tmp_path / "one"), "node1", "sleep", "600"))
+    with monkeypatch.context() as patch:
+        patch.setattr(process, "end", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            host.take_down("one")
+    host.take_down("one")
+    assert not process.alive(server)
+    assert records.records() == []
+
+
 def test_a_server_has_the_environment_it_is_given(tmp_path: Path) -> None:
     host = LocalHost()
     words = command(claimed(host, tmp_path / "one"), "node1", "sh", "-c", "echo $STEELYARD_ROLE of $HOME")
