@@ -109,14 +109,35 @@ class SystemDeclaration:
         return next((flag for flag in self.flags if flag.long == long), None)
 
 
-@cache
 def declarations() -> Mapping[str, SystemDeclaration]:
     """Every kind by its name: Steelyard's own, then those of other packages."""
+    return _loaded()[0]
+
+
+def left_out() -> Mapping[str, str]:
+    """Entry points of other packages that give no kind, each with the reason."""
+    return _loaded()[1]
+
+
+@cache
+def _loaded() -> tuple[Mapping[str, SystemDeclaration], Mapping[str, str]]:
     from importlib.metadata import entry_points
 
-    found = list(import_module(SHIPPED).KINDS)
-    found += [point.load() for point in entry_points(group=ENTRY_POINTS)]
-    return {kind.name: kind for kind in found}
+    found = {kind.name: kind for kind in import_module(SHIPPED).KINDS}
+    faults = {}
+    for point in entry_points(group=ENTRY_POINTS):
+        try:
+            kind = point.load()
+        except Exception as error:  # whatever is wrong in another package, the rest must work
+            faults[point.value] = f"{type(error).__name__}: {error}"
+            continue
+        if not isinstance(kind, SystemDeclaration):
+            faults[point.value] = "it is no SystemKind"
+        elif kind.name in found:
+            faults[point.value] = f"there is a system of kind '{kind.name}' already"
+        else:
+            found[kind.name] = kind
+    return found, faults
 
 
 def declared(kind: str) -> SystemDeclaration:
