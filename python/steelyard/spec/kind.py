@@ -80,14 +80,12 @@ class SystemDeclaration:
         """The model of its settings."""
         raise NotImplementedError
 
-    def own_setting(self, key: str) -> str | None:
+    def own_setting(self, key: str) -> str | None:  # noqa: ARG002 - a kind may look at it
         """The setting that takes a key of the servers' own configuration; None = it has no such files."""
-        del key
         return None
 
-    def lacks(self, system: SystemSettings) -> Mapping[str, Fault]:
+    def lacks(self, system: SystemSettings) -> Mapping[str, Fault]:  # noqa: ARG002 - a kind may look at it
         """The capabilities that a system of these settings does not have, each with the reason."""
-        del system
         return {}
 
     def able(self, system: SystemSettings) -> frozenset[str]:
