@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -51,6 +52,7 @@ def up(
     testbed.up(typer.echo)
     _warn(testbed.warnings(), said)
     typer.echo(f"{name} is up after {testbed.up_seconds:.1f} s: {', '.join(testbed.answers_at())}")
+    typer.echo(f"use it with: steelyard bench {system} {shlex.join(testbed.client_flags())} -w a")
     typer.echo(f"down again with: steelyard cluster down {name}")
 
 

@@ -11,10 +11,10 @@ from typing import Any
 import psutil
 
 from steelyard.errors import InfrastructureError
-from steelyard.hosts.place import Place
 from steelyard.hosts.process import Identity
 from steelyard.hosts.records import Record
 from steelyard.systems.cassandra.cql_probe import answers
+from steelyard.systems.cassandra.login import CqlPlace, Login
 from steelyard.systems.cassandra.ring import normal_members
 from steelyard.systems.hbase import admin, facts, jmx, serving
 from steelyard.systems.hbase.layout import MASTER, REGIONSERVER, HBaseSpec
@@ -60,7 +60,7 @@ def statuses(record: Record) -> list[NodeStatus]:
 
 
 def _cassandra(record: Record, node: Recorded) -> NodeStatus:
-    place = Place(node["address"], node["port"], node["namespace"])
+    place = CqlPlace(node["address"], node["port"], node["namespace"], Login.of(node.get("login", {})))
     return _status(
         record,
         node,

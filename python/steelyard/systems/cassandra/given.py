@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ssl
+from dataclasses import replace
 from typing import Any
 
-from steelyard.errors import InfrastructureError
+from steelyard.errors import InfrastructureError, InputError
 from steelyard.hosts.place import place_of
 from steelyard.hosts.say import Say
 from steelyard.spec.system import HostsSystem
-from steelyard.systems.cassandra.cql_probe import Probe
+from steelyard.systems.cassandra.cql_probe import LoginRefusedError, Probe, answers
 from steelyard.systems.cassandra.facts import access_plan
+from steelyard.systems.cassandra.login import CqlPlace, Login, speaks_tls
 from steelyard.systems.cassandra.replication import replication_map
 from steelyard.systems.null import NullTestbed
 
@@ -25,21 +28,28 @@ class HostsTestbed(NullTestbed):
 
     def __init__(self, system: HostsSystem) -> None:
         self.system = system
+        login = Login.of(system.model_dump())
+        given = [place_of(host, system.port) for host in system.hosts]
+        self.places = [CqlPlace(place.address, place.port, login=login) for place in given]
 
     def up(self, say: Say) -> None:
-        """See that one of the addresses answers; else InfrastructureError, with the reason of each."""
-        if self.system.tls_ca is not None:
-            say("TLS: whether the hosts answer is left to the engine")
-            return
+        """See that one of the addresses answers and lets us in.
+
+        Raises:
+            InputError: one refuses for how we come: TLS, certificate, user, password.
+            InfrastructureError: none answers, with the reason of each.
+        """
         why = []
-        for host in self.system.hosts:
+        for place in self.places:
             try:
-                with Probe(place_of(host, self.system.port), CONNECT_S) as probe:
-                    probe.options()
+                with Probe(place, CONNECT_S) as probe:
+                    probe.start()
             except OSError as error:
-                why.append(f"{host}: {error}")
+                if (mistake := refused(place, error)) is not None:
+                    raise mistake from error
+                why.append(f"{place}: {error}")
             else:
-                say(f"{host} answers")
+                say(f"{place} answers")
                 return
         raise InfrastructureError(
             f"none of the hosts answers CQL ({'; '.join(why)})", hint="check address and port"
@@ -47,15 +57,12 @@ class HostsTestbed(NullTestbed):
 
     def driver(self) -> dict[str, Any]:
         """The CQL driver on these addresses."""
-        given = self.system.model_dump(
-            mode="json", exclude={"kind", "hosts", "port", "access"}, exclude_none=True
-        )
         access = self.system.access
         return {
             "kind": "cql",
             "hosts": list(self.system.hosts),
             "port": self.system.port,
-            **given,
+            **self.places[0].login.plan(),
             **access_plan(access),
             "replication": replication_map(access, list(access.replication.datacenters)),
         }
@@ -70,3 +77,25 @@ class HostsTestbed(NullTestbed):
             "deviations": [],
             "durability": "unknown: set on servers that Steelyard did not configure",
         }
+
+
+def refused(place: CqlPlace, error: OSError) -> InputError | None:
+    """What to do about a node that is there and refuses how we come; None for any other reason."""
+    if isinstance(error, LoginRefusedError):
+        return InputError(f"{place}: {error}", hint="--user and --password-file (user, password_file)")
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return InputError(
+            f"{place}: its certificate does not hold: {error.verify_message}",
+            hint="--tls-ca names the authority that signed it; it must hold for the address that is given",
+        )
+    tls = speaks_tls(place, CONNECT_S)
+    if place.login.tls_ca is None and tls:
+        return InputError(f"{place} speaks TLS", hint="--tls-ca FILE (tls_ca): who signed its certificate")
+    if place.login.tls_ca is not None and tls and place.login.tls_cert is None:
+        return InputError(
+            f"{place} breaks the TLS handshake off ({error})",
+            hint="it may ask for a client's certificate: --tls-cert and --tls-key (tls_cert, tls_key)",
+        )
+    if place.login.tls_ca is not None and answers(replace(place, login=Login()), CONNECT_S):
+        return InputError(f"{place} speaks no TLS", hint="leave --tls-ca (tls_ca) out")
+    return None

@@ -14,8 +14,7 @@ from steelyard.hosts.network import Endpoint
 from steelyard.hosts.process import Identity
 from steelyard.hosts.say import Say
 from steelyard.spec.hbase import HBaseSystem
-from steelyard.systems import settling
-from steelyard.systems.base import Settled
+from steelyard.systems.base import OWN_FIGURES, Settled
 from steelyard.systems.cluster import START_LIMIT_S, LocalCluster
 from steelyard.systems.hbase import (
     admin,
@@ -43,7 +42,7 @@ from steelyard.systems.hbase.layout import (
 )
 from steelyard.systems.node import Node, NodeSpec
 from steelyard.systems.server import Server
-from steelyard.systems.waiting import wait_until
+from steelyard.systems.waiting import wait_rest, wait_until
 from steelyard.watch.target import WatchTarget
 
 Answer = TypeVar("Answer")
@@ -194,6 +193,10 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
         roles = (MASTER, REGIONSERVER) if self.line.registry else (ZOOKEEPER,)
         return [str(spec.place(role)) for role in roles for spec in having(self._layout, role)]
 
+    def client_flags(self) -> list[str]:
+        """The words of `bench` that use it as a cluster that runs already."""
+        return ["--hosts" if self.line.registry else "--zookeeper", ",".join(self.answers_at())]
+
     def driver(self) -> dict[str, Any]:
         """The `driver` section of the engine's plan."""
         places = self.answers_at()
@@ -240,7 +243,7 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
 
     def settle(self, limit_s: float, say: Say) -> Settled:
         """Wait, within the limit, until all servers' flushes and compactions are done."""
-        return settling.settle(lambda: sum(map(_pending, self._region_servers())), limit_s, say)
+        return wait_rest(lambda: sum(map(_pending, self._region_servers())), limit_s, say, OWN_FIGURES)
 
     def flush(self, node: str, table: str | None = None) -> None:
         """Write the memstores of a node's regions, of one table or of all, to files."""
