@@ -8,7 +8,7 @@ from typing import Any
 from steelyard.spec.load import Load
 from steelyard.spec.models import Trial
 
-PLAN_FORMAT = 1
+PLAN_FORMAT = 2
 LOAD, WARMUP, PROBE, RUN = "load", "warmup", "probe", "run"
 
 

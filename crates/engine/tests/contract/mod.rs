@@ -12,10 +12,9 @@ use steelyard_engine::clock::monotonic_ns;
 use steelyard_engine::driver::{AnyDriver, Driver};
 use steelyard_engine::generate::Generator;
 use steelyard_engine::generate::values::Values;
-use steelyard_engine::operation::{
-    FieldSet, KEY_MAX, Key, Kind, Operation, Outcome, Reply, Stamps,
-};
+use steelyard_engine::operation::{FieldSet, KEY_MAX, Key, Kind, Operation, Outcome};
 use steelyard_engine::plan::Plan;
+use steelyard_engine::reply::{Reply, Stamps};
 
 /// Fields of a record.
 pub const FIELDS: u16 = 4;
@@ -26,7 +25,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// A plan for `driver` with fields of `shortest` to `longest` bytes.
 pub fn plan(driver: &serde_json::Value, shortest: u32, longest: u32) -> Plan {
     let plan = json!({
-        "plan_format": 1,
+        "plan_format": 2,
         "seed": 7,
         "out": "/nowhere",
         "driver": driver,
