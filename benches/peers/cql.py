@@ -22,8 +22,8 @@ from peers.cost import OURS, Cost
 from peers.jvm import JAVA, Jvm
 from peers.process import run
 from steelyard.engine.path import PLAN_FORMAT, find_engine
+from steelyard.folders import cache_folder
 from steelyard.hosts.artifacts import fetch
-from steelyard.hosts.records import cache_folder
 from steelyard.spec.workload import ConstantLength, Fields, Key, Mix, Uniform, Workload
 
 HERE = Path(__file__).resolve().parent

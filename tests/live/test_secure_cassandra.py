@@ -1,4 +1,4 @@
-"""Cassandra with passwords and TLS: one cluster of `secure`, used by us and by clients that come otherwise."""
+"""Cassandra with passwords and TLS: one cluster of `secure`, used by us and by clients of all kinds."""
 
 from __future__ import annotations
 
@@ -85,6 +85,8 @@ def test_the_engine_comes_with_tls_and_password_and_no_secret_is_told(
     assert one.end() == 0, one.stderr
     run = summary(one.trial(), "run")
     assert (run["ok"], run["failed"], run["verify"]["corrupt"]) == (1000, {}, 0)
+    [rest] = [row for row in one.trial().manifest["timeline"] if row["event"] == "at rest"]
+    assert rest["detail"].startswith("by the servers' own figures")
     secret = password(secure).encode()
     assert secret not in "\n".join([*lines, *one.lines]).encode()
     assert not [path for path in one.out.rglob("*") if path.is_file() and secret in path.read_bytes()]

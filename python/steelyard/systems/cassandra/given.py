@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import ssl
+import time
 from dataclasses import replace
+from ipaddress import ip_address
 from typing import Any
 
 from steelyard.errors import InfrastructureError, InputError
 from steelyard.hosts.place import place_of
 from steelyard.hosts.say import Say
 from steelyard.spec.system import HostsSystem
-from steelyard.systems.cassandra.cql_probe import LoginRefusedError, Probe, answers
+from steelyard.systems import given_rest
+from steelyard.systems.base import Settled
+from steelyard.systems.cassandra.cql_probe import LoginRefusedError, Probe, answers, ask
 from steelyard.systems.cassandra.facts import access_plan
 from steelyard.systems.cassandra.login import CqlPlace, Login, speaks_tls
 from steelyard.systems.cassandra.replication import replication_map
+from steelyard.systems.cassandra.rest import pending_at
 from steelyard.systems.null import NullTestbed
 
 CONNECT_S = 5.0
+PEERS = "SELECT rpc_address FROM system.peers"
+PROBE = "SELECT host_id FROM system.local"
 
 
 class HostsTestbed(NullTestbed):
@@ -31,6 +38,7 @@ class HostsTestbed(NullTestbed):
         login = Login.of(system.model_dump())
         given = [place_of(host, system.port) for host in system.hosts]
         self.places = [CqlPlace(place.address, place.port, login=login) for place in given]
+        self._answering = self.places[0]
 
     def up(self, say: Say) -> None:
         """See that one of the addresses answers and lets us in.
@@ -50,6 +58,7 @@ class HostsTestbed(NullTestbed):
                 why.append(f"{place}: {error}")
             else:
                 say(f"{place} answers")
+                self._answering = place
                 return
         raise InfrastructureError(
             f"none of the hosts answers CQL ({'; '.join(why)})", hint="check address and port"
@@ -67,6 +76,18 @@ class HostsTestbed(NullTestbed):
             "replication": replication_map(access, list(access.replication.datacenters)),
         }
 
+    def settle(self, limit_s: float, say: Say) -> Settled:
+        """Wait, within the limit, until no node has anything pending, or a probe's latency is level."""
+        return given_rest.settle(self._pending, self._latency_s, limit_s, say)
+
+    def _pending(self) -> int:
+        return sum(pending_at(place) for place in members(self._answering))
+
+    def _latency_s(self) -> float:
+        began = time.monotonic()
+        ask(self._answering, PROBE)
+        return time.monotonic() - began
+
     def facts(self) -> dict[str, Any]:
         """The addresses; the rest of it is not ours to know."""
         return {
@@ -77,6 +98,12 @@ class HostsTestbed(NullTestbed):
             "deviations": [],
             "durability": "unknown: set on servers that Steelyard did not configure",
         }
+
+
+def members(place: CqlPlace) -> list[CqlPlace]:
+    """All nodes of the cluster, as one of them knows them: their addresses, at its port. Raises OSError."""
+    cells = [address for (address,) in ask(place, PEERS) if address]
+    return [place, *(replace(place, address=str(ip_address(cell))) for cell in cells)]
 
 
 def refused(place: CqlPlace, error: OSError) -> InputError | None:
