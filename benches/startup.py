@@ -19,7 +19,7 @@ from typing import Any
 import psutil
 from words import study_of
 
-from steelyard.spec.system import System
+from steelyard.spec.systems import System
 from steelyard.systems import create
 
 

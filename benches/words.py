@@ -20,6 +20,6 @@ def study_of(words: Sequence[str]) -> Study:
     assert isinstance(commands, TyperGroup)  # noqa: S101 - `bench` is one of several
     try:
         said = commands.commands["bench"].make_context("bench", list(words)).params
-        return bench_study(said.pop("system"), said)
+        return bench_study(said.pop("system"), said, said.pop("set_") or ())
     except (TyperException, SteelyardError) as error:
         raise SystemExit(f"{error}; see steelyard bench --help") from None

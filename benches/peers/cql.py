@@ -77,7 +77,7 @@ def clients(task: Task, java: Jvm, only: Collection[str] = ()) -> dict[str, Clie
 
 def java_driver(task: Task) -> Jvm:
     """The program over the official Java driver."""
-    jars = fetch(JAVA_DRIVER.split(":", 1)[1].replace(":", "-"), [JAVA_DRIVER], print)
+    jars = fetch(JAVA_DRIVER.split(":", 1)[1].replace(":", "-"), [JAVA_DRIVER]).folder
     sources = [JAVA / "cql" / "Cql.java", JAVA / "peer" / "Meter.java"]
     host, port = task.node
     return Jvm(sources, f"{jars}/*", "Cql", host, str(port))

@@ -9,10 +9,10 @@ from bench_command import Command
 
 from steelyard.spec.hbase import HBaseHostsSystem
 from steelyard.spec.system import HostsSystem
-from steelyard.systems.cassandra import CassandraTestbed
 from steelyard.systems.cassandra.given import HostsTestbed, members
-from steelyard.systems.hbase import HBaseTestbed
+from steelyard.systems.cassandra.testbed import CassandraTestbed
 from steelyard.systems.hbase.given import HBaseHostsTestbed, webs
+from steelyard.systems.hbase.testbed import HBaseTestbed
 
 pytest_plugins = ["bench_fixtures"]
 Start = Callable[[str], Command]
@@ -42,10 +42,10 @@ def test_where_a_node_is_silent_a_probe_tells(cassandra3: CassandraTestbed) -> N
 
 
 def test_hbase_by_its_jmx(hbase3: HBaseTestbed, command: Start) -> None:
-    flags = hbase3.client_flags()
-    given = HBaseHostsTestbed(HBaseHostsSystem(hosts=tuple(flags[1].split(","))))
+    words = hbase3.bench_words()[0]
+    given = HBaseHostsTestbed(HBaseHostsSystem(hosts=tuple(words.split()[2].split(","))))
     assert len(webs(given.registry[0])) == 3
-    one = command(f"bench hbase {' '.join(flags)} --table given {SMALL}")
+    one = command(f"bench {words} --table given {SMALL}")
     assert at_rest(one).startswith(OWN)
 
 
@@ -61,5 +61,5 @@ def test_cassandra_without_virtual_tables_by_a_probe(
 ) -> None:
     old = cluster("old", version="3.11", java="11")
     old.up(print)
-    one = command(f"bench cassandra {' '.join(old.client_flags())} {SMALL}")
+    one = command(f"bench {old.bench_words()[0]} {SMALL}")
     assert at_rest(one).startswith(LATENCY)

@@ -13,11 +13,11 @@ from bench_command import SCRIPT, Command, summary
 from conftest import put_right
 
 from steelyard.hosts import records
-from steelyard.hosts.process import own_identity
+from steelyard.hosts.local import LocalHost
 from steelyard.spec.system import CassandraSystem
-from steelyard.systems.cassandra import CassandraTestbed
 from steelyard.systems.cassandra.cql_probe import LoginRefusedError, ask
 from steelyard.systems.cassandra.login import CqlPlace, Login
+from steelyard.systems.cassandra.testbed import CassandraTestbed
 from steelyard.systems.status import statuses
 
 pytest_plugins = ["bench_fixtures"]
@@ -42,7 +42,7 @@ def shared_secure(
 ) -> Iterator[CassandraTestbed]:
     system = CassandraSystem(nodes=2, profile="quick", secure=True)
     testbed = CassandraTestbed(
-        system, name="secure2", root=tmp_path_factory.mktemp("secure"), owner=own_identity()
+        system, name="secure2", root=tmp_path_factory.mktemp("secure"), host=LocalHost()
     )
     testbed.up(print)
     yield testbed
@@ -62,7 +62,7 @@ def password(testbed: CassandraTestbed) -> str:
 
 def given(testbed: CassandraTestbed, **other: str) -> str:
     """The words of `bench` for a cluster that runs; a flag that is given here wins, an empty one goes."""
-    words = testbed.client_flags()
+    words = testbed.bench_words()[0].split()[1:]
     flags = dict(zip(words[::2], words[1::2], strict=True))
     flags |= {f"--{name.replace('_', '-')}": word for name, word in other.items()}
     return "bench cassandra " + " ".join(f"{flag} {word}" for flag, word in flags.items() if word)
@@ -113,7 +113,7 @@ def test_tls_at_a_port_without_it(
 
 
 def test_it_is_seen_killed_and_started_again(secure: CassandraTestbed, command: Start) -> None:
-    seen = {node.name: (node.state, node.sees) for node in statuses(records.load("secure2"))}
+    seen = {node.name: (node.state, node.sees) for node in statuses(LocalHost(), records.load("secure2"))}
     assert seen == {"node1": ("up", "2/2"), "node2": ("up", "2/2")}
     secure.kill("node1")
     one = command(f"{given(secure, hosts=secure.nodes[1].spec.address, keyspace='left')} -w c {SMALL[5:]}")
@@ -121,7 +121,7 @@ def test_it_is_seen_killed_and_started_again(secure: CassandraTestbed, command: 
     one.process.terminate()
     one.end()
     secure.restart("node1", print)
-    assert statuses(records.load("secure2"))[0].state == "up"
+    assert statuses(LocalHost(), records.load("secure2"))[0].state == "up"
     secure.flush("node1")
     assert secure.settle(60, print).quiet
 
@@ -166,8 +166,8 @@ def test_a_cluster_that_stays_tells_how_it_is_used(command: Start) -> None:
     up = steelyard("cluster up cassandra --secure --profile quick --name securelab")
     try:
         assert up.returncode == 0, up.stderr
-        [words] = [line for line in up.stdout.splitlines() if line.startswith("use it with: steelyard ")]
-        one = command(f"{words.removeprefix('use it with: steelyard ')} {SMALL[5:]}")
+        [words] = [line for line in up.stdout.splitlines() if line.startswith("used with: steelyard ")]
+        one = command(f"{words.removeprefix('used with: steelyard ')} {SMALL[5:]}")
         assert one.end() == 0, one.stderr
         assert "1/1" in steelyard("cluster status securelab").stdout
     finally:

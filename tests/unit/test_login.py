@@ -14,10 +14,13 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, pkcs12
 
 from steelyard.errors import InputError
+from steelyard.hosts.local import LocalHost
 from steelyard.spec.system import CassandraSystem, HostsSystem
-from steelyard.systems.cassandra import CassandraTestbed
+from steelyard.systems.cassandra import secured
 from steelyard.systems.cassandra.certificates import STORE_PASSWORD, Authority
+from steelyard.systems.cassandra.config import node_specs
 from steelyard.systems.cassandra.given import HostsTestbed
+from steelyard.systems.cassandra.testbed import CassandraTestbed
 
 READY = struct.pack(">BBhBI", 0x84, 0, 1, 2, 0)
 SUPPORTED = struct.pack(">BBhBIH", 0x84, 0, 1, 6, 2, 0)
@@ -81,15 +84,17 @@ def serve() -> Iterator[Serve]:
 @pytest.fixture
 def authority(tmp_path: Path) -> Authority:
     made = Authority("lab")
-    made.write(tmp_path / "ca.pem")
-    made.write_client("client", tmp_path / "client.pem", tmp_path / "client-key.pem")
+    certificate, key = made.client("client")
+    (tmp_path / "ca.pem").write_text(made.pem)
+    (tmp_path / "client.pem").write_text(certificate)
+    (tmp_path / "client-key.pem").write_bytes(key)
     return made
 
 
 def server_context(authority: Authority, folder: Path, address: str = "127.0.0.1") -> ssl.SSLContext:
     """TLS as a node speaks it that reads the stores made for it."""
-    authority.write_stores("node1", address, folder / "keystore.p12", folder / "truststore.p12")
-    store = pkcs12.load_pkcs12((folder / "keystore.p12").read_bytes(), STORE_PASSWORD.encode())
+    keystore, _ = authority.stores("node1", address)
+    store = pkcs12.load_pkcs12(keystore, STORE_PASSWORD.encode())
     assert store.key
     assert store.cert
     key = store.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
@@ -182,10 +187,19 @@ def test_a_client_shows_its_certificate_or_hears_of_it(
     assert "--tls-cert and --tls-key" in (caught.value.hint or "")
 
 
-def test_keys_are_for_their_owner_only(authority: Authority, tmp_path: Path) -> None:
-    authority.write_stores("node1", "127.0.0.1", tmp_path / "k", tmp_path / "t")
-    for name in ("client-key.pem", "k", "t"):
-        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
+def test_what_a_secure_cluster_writes(tmp_path: Path) -> None:
+    """Keys and the password are for their owner only; a password that was restored stays."""
+    system = CassandraSystem(secure=True)
+    [spec] = node_specs(system, "127.10.251", tmp_path, [])
+    secured.Security(system, "lab", tmp_path).write(LocalHost(), spec)
+    password = spec.folder / secured.PASSWORD
+    secret = {spec.folder / secured.KEYSTORE, tmp_path / "tls" / "client-key.pem", password}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in secret} == {0o600}
+    first = password.read_text()
+    assert len(first) > 30
+    again = secured.Security(system, "lab", tmp_path)
+    again.write(LocalHost(), spec)
+    assert again.login().password() == first.strip()
 
 
 @pytest.mark.parametrize(
@@ -208,12 +222,13 @@ def test_what_would_let_nobody_in_is_refused_at_once(
     tmp_path: Path, settings: dict[str, object], why: str
 ) -> None:
     with pytest.raises(InputError, match=why):
-        CassandraTestbed(CassandraSystem.model_validate(settings), name="x", root=tmp_path, owner=None)
+        CassandraTestbed(CassandraSystem.model_validate(settings), name="x", root=tmp_path, host=LocalHost())
 
 
 def test_an_open_authenticator_is_nothing_to_refuse(tmp_path: Path) -> None:
     system = CassandraSystem(settings={"authenticator": "AllowAllAuthenticator"})
-    assert CassandraTestbed(system, name="x", root=tmp_path, owner=None).client_flags() == ["--hosts", ""]
+    testbed = CassandraTestbed(system, name="x", root=tmp_path, host=LocalHost())
+    assert testbed.bench_words() == ["cassandra --hosts "]
 
 
 def test_mutual_tls_needs_secure() -> None:

@@ -80,7 +80,11 @@ def serving(server: Jmx) -> Iterator[tuple[str, int]]:
 
 
 def node(*servers: tuple[str, str, int]) -> WatchTarget:
-    return WatchTarget("node1", lambda: [os.getpid()], jmx=servers)
+    return WatchTarget("node1", jmx=servers)
+
+
+def own(_target: WatchTarget) -> list[int]:
+    return [os.getpid()]
 
 
 @pytest.fixture(autouse=True)
@@ -109,7 +113,9 @@ def in_turn(region: Jmx) -> bool:
 def test_all_servers_of_a_node_speak_for_it() -> None:
     region, data = Jmx(), Jmx()
     with serving(region) as one, serving(data) as two:
-        sampler = Sampler([node(("regionserver", *one), ("datanode", *two))], dict, os.getpid(), PERIOD_S)
+        sampler = Sampler(
+            [node(("regionserver", *one), ("datanode", *two))], dict, os.getpid(), own, PERIOD_S
+        )
         sampler.start()
         wait_until(lambda: in_turn(region) and len(data.queries) > 2, [], LIMIT_S, "not each in its turn")
         sampler.stop()
@@ -132,7 +138,7 @@ def test_a_server_that_is_gone_is_a_gap_and_its_node_goes_on(monkeypatch: pytest
     with serving(master) as two:
         with serving(region) as one:
             target = node(("regionserver", *one), ("master", *two))
-            sampler = Sampler([target], dict, os.getpid(), PERIOD_S)
+            sampler = Sampler([target], dict, os.getpid(), own, PERIOD_S)
             sampler.start()
             await_samples(sampler, "node1", GC, 1)
         gone_ns = time.monotonic_ns()
@@ -151,7 +157,7 @@ def test_a_frozen_server_is_asked_nothing_more_and_holds_up_nobody() -> None:
     region = Jmx()
     region.going.clear()
     with serving(region) as one:
-        sampler = Sampler([node(("regionserver", *one))], dict, os.getpid(), PERIOD_S)
+        sampler = Sampler([node(("regionserver", *one))], dict, os.getpid(), own, PERIOD_S)
         sampler.start()
         await_samples(sampler, "machine", "cpu_seconds_total", 14)
         sampler.stop()
@@ -165,4 +171,4 @@ def test_a_role_nobody_knows_is_refused_at_once() -> None:
     with pytest.raises(
         ValueError, match="no servers of the role 'thrift' are known; there are regionserver, master"
     ):
-        Sampler([node(("thrift", "127.0.0.1", 1))], dict, os.getpid())
+        Sampler([node(("thrift", "127.0.0.1", 1))], dict, os.getpid(), own)

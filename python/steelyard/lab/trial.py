@@ -6,18 +6,17 @@ ended, and what was measured is written, with the status and the reason.
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import cast
 
 from steelyard.engine.fleet import Fleet
 from steelyard.engine.path import Engine
 from steelyard.engine.process import Event
 from steelyard.errors import InfrastructureError, Interrupted, SteelyardError
+from steelyard.hosts.host import Host, Watch
+from steelyard.hosts.snapshots import Snapshot
 from steelyard.lab.lease import Stay, drop_page_cache
 from steelyard.lab.phase import Drive
 from steelyard.lab.progress import Show
@@ -32,10 +31,7 @@ from steelyard.results.tables import SPOOL
 from steelyard.spec.models import Trial
 from steelyard.spec.plan import LOAD, RUN, WARMUP, engine_plan
 from steelyard.systems.base import Testbed
-from steelyard.systems.snapshot import Snapshot
-from steelyard.systems.snapshot.restorable import Restorable
-from steelyard.watch.host import host_facts
-from steelyard.watch.sampler import Sampler
+from steelyard.systems.capabilities import snapshots
 
 
 class TrialRun:
@@ -45,6 +41,7 @@ class TrialRun:
         trial: what to measure.
         folder: its folder, made and empty.
         testbed: the system, not yet up.
+        host: what is sampled: where the engines run, and the system's servers.
         engine: the binary.
         show: receives progress.
         interrupts: the signals, installed.
@@ -59,6 +56,7 @@ class TrialRun:
         trial: Trial,
         folder: Path,
         testbed: Testbed,
+        host: Host,
         engine: Engine,
         show: Show,
         interrupts: Interrupts,
@@ -67,12 +65,13 @@ class TrialRun:
         cold: bool = False,
     ) -> None:
         self.trial, self.folder, self.testbed, self.engine = trial, folder, testbed, engine
+        self.host = host
         self.show, self.interrupts = show, interrupts
         self.stay, self.cold = stay or Stay(), cold
         self.manifest = Manifest(trial, since_ns)
         self.error: SteelyardError | None = None
         self.fleet: Fleet | None = None
-        self.sampler: Sampler | None = None
+        self.sampler: Watch | None = None
         self.written = False
 
     def run(self) -> Manifest:
@@ -101,7 +100,7 @@ class TrialRun:
 
     def _measure(self) -> None:
         load = self.trial.load
-        self.manifest.host = host_facts([self.folder])
+        self.manifest.host = self.host.facts([self.folder])
         self._bring_up()
         self.manifest.system = self.testbed.facts()
         for text in self.manifest.system.get("warnings", ()):
@@ -134,7 +133,7 @@ class TrialRun:
             raise origin
         if origin:
             self.manifest.event("restore", f"snapshot {origin.key}, {origin.load['records']:,} records")
-            cast(Restorable, self.testbed).origin = origin
+            snapshots(self.testbed).origin = origin
         with self._timed("up"):
             self.testbed.up(self.show.say)
         self.stay.started()
@@ -154,9 +153,10 @@ class TrialRun:
         if isinstance(stay.origin, Snapshot):
             said |= {"snapshot": stay.origin.key, "loading": dict(stay.origin.load)}
             said |= {"bytes": stay.origin.bytes, "files": stay.origin.files}
-            spent = dict(cast(Restorable, self.testbed).restored)
-            self.manifest.timing["restore"] = spent.pop("seconds", 0.0)
-            said |= spent
+            spent = snapshots(self.testbed).restored
+            if spent:
+                self.manifest.timing["restore"] = spent.seconds
+                said |= {"copied_bytes": spent.copied_bytes, "shared_bytes": spent.shared_bytes}
 
     def _measure_run(self, drive: Drive) -> None:
         load = self.trial.load
@@ -197,8 +197,7 @@ class TrialRun:
         return fleet
 
     def _watch(self, fleet: Fleet) -> None:
-        self.sampler = Sampler(self.testbed.targets(), fleet.pids, os.getpid(), spool=self.folder / SPOOL)
-        self.sampler.start()
+        self.sampler = self.host.watch(self.testbed.targets(), fleet.pids, spool=self.folder / SPOOL)
 
     def _check_load(self, ends: list[Event]) -> int:
         """A data set that is not whole is said; an empty one ends the trial. Returns the records stored."""
@@ -240,7 +239,7 @@ class TrialRun:
         if (self.folder / "engine").is_dir():
             self._try("intervals", self._keep_intervals)
         if self.interrupts.aborted:
-            self._kill_servers()
+            self._try("servers", self.testbed.kill_servers, spoils=False)
         else:
             self._try("servers", self._collect, spoils=False)
         if not (self.stay.keep and self.manifest.status == "done"):
@@ -288,13 +287,6 @@ class TrialRun:
         (self.folder / RESERVE).unlink(missing_ok=True)
         self.manifest.write(self.folder)
         self.written = True
-
-    def _kill_servers(self) -> None:
-        """In a hurry: no server is asked to leave, so that `down` finds them gone."""
-        for target in self.testbed.targets():
-            for pid in target.pids():
-                with suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGKILL)
 
     def _collect(self) -> None:
         with writing(self.folder):

@@ -15,6 +15,7 @@ from steelyard.report.in_effect import (
     system_words,
 )
 from steelyard.report.model import ReportModel, TrialReport
+from steelyard.spec.kind import declared
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def cards(trial: TrialReport) -> list[Card]:
 
 
 def _client_remark(trial: TrialReport) -> str:
-    if system_kind(trial.manifest) == "embedded":
+    if declared(system_kind(trial.manifest)).in_engine:
         return "engine with the store inside it, and lab"
     return "engine and lab"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,7 +13,8 @@ class WatchTarget:
 
     Attributes:
         name: the node's name, the `source` of its samples.
-        pids: its processes; read again at every sample, since a restart changes them.
+        cluster: the recorded cluster it is of: the host finds its processes by both names at every sample,
+            since a restart changes them.
         cgroups: controller name -> folder of its control group ("unified" on v2); empty without one.
         namespace: its network namespace, if it has one.
         agent: the metrics agent's (host, port), if loaded.
@@ -22,7 +23,7 @@ class WatchTarget:
     """
 
     name: str
-    pids: Callable[[], Sequence[int]]
+    cluster: str = ""
     cgroups: Mapping[str, Path] = field(default_factory=dict)
     namespace: str | None = None
     agent: tuple[str, int] | None = None

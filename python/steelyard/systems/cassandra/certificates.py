@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
-from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
@@ -18,8 +17,6 @@ from cryptography.hazmat.primitives.serialization import (
     pkcs12,
 )
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
-
-from steelyard.hosts.private import write_private
 
 STORE_PASSWORD = "steelyard"  # noqa: S105 - Java wants one; the mode of the file keeps the key
 VALID = timedelta(days=3650)
@@ -40,24 +37,26 @@ class Authority:
         builder = _builder(self._name, self._name, self._key).add_extension(can_sign, critical=True)
         self.certificate = builder.sign(self._key, hashes.SHA256())
 
-    def write(self, path: Path) -> None:
+    @property
+    def pem(self) -> str:
         """Its certificate as PEM, by which all that it has signed is known."""
-        path.write_bytes(self.certificate.public_bytes(Encoding.PEM))
+        return self.certificate.public_bytes(Encoding.PEM).decode()
 
-    def write_client(self, name: str, certificate: Path, key: Path) -> None:
-        """A certificate and key of a client, as PEM."""
-        made, signed = self._issue(name, [])
-        certificate.write_bytes(signed.public_bytes(Encoding.PEM))
-        write_private(key, made.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    def client(self, name: str) -> tuple[str, bytes]:
+        """A client's certificate and key, as PEM."""
+        key, signed = self._issue(name, [])
+        private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        return signed.public_bytes(Encoding.PEM).decode(), private
 
-    def write_stores(self, name: str, address: str, keystore: Path, truststore: Path) -> None:
-        """A server's certificate and key, and whom it trusts, as PKCS 12 with `STORE_PASSWORD`."""
+    def stores(self, name: str, address: str) -> tuple[bytes, bytes]:
+        """A server's certificate with its key, and whom it trusts, as PKCS 12 with `STORE_PASSWORD`."""
         key, signed = self._issue(name, [x509.IPAddress(ip_address(address))])
         shut = BestAvailableEncryption(STORE_PASSWORD.encode())
-        own = pkcs12.serialize_key_and_certificates(name.encode(), key, signed, [self.certificate], shut)
-        write_private(keystore, own)
         trusted = [pkcs12.PKCS12Certificate(self.certificate, b"authority")]
-        write_private(truststore, pkcs12.serialize_java_truststore(trusted, shut))
+        return (
+            pkcs12.serialize_key_and_certificates(name.encode(), key, signed, [self.certificate], shut),
+            pkcs12.serialize_java_truststore(trusted, shut),
+        )
 
     def _issue(
         self, name: str, addresses: Sequence[x509.GeneralName]

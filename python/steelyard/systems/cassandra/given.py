@@ -34,7 +34,7 @@ class HostsTestbed(NullTestbed):
     """
 
     def __init__(self, system: HostsSystem) -> None:
-        self.system = system
+        super().__init__(system)
         login = Login.of(system.model_dump())
         given = [place_of(host, system.port) for host in system.hosts]
         self.places = [CqlPlace(place.address, place.port, login=login) for place in given]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from steelyard.errors import InfrastructureError
+from steelyard.hosts.host import Host
 from steelyard.hosts.say import Say
 from steelyard.systems.base import OWN_FIGURES, Settled
 from steelyard.systems.cassandra.cql_probe import Probe
@@ -25,21 +25,22 @@ BACKGROUND = (
 )
 
 
-def settle(nodes: Sequence[LocalNode], agent_port: int | None, limit_s: float, say: Say) -> Settled:
+def settle(
+    host: Host, nodes: Sequence[LocalNode], agent_port: int | None, limit_s: float, say: Say
+) -> Settled:
     """Wait until all running nodes are at rest, at most `limit_s` seconds."""
 
     def count() -> int:
-        return sum(_pending(node, agent_port) for node in nodes if node.alive)
+        return sum(_pending(host, node, agent_port) for node in nodes if node.alive)
 
     return wait_rest(count, limit_s, say, OWN_FIGURES)
 
 
-def _pending(node: LocalNode, agent_port: int | None) -> int:
+def _pending(host: Host, node: LocalNode, agent_port: int | None) -> int:
     """Background work of one node, by the best source that answers; one that is silent is not at rest."""
-    data = node.spec.folder / "data"
-    sources: list[Callable[[], int]] = [lambda: pending_at(node.place), lambda: _by_files(node.place, data)]
+    sources: list[Callable[[], int]] = [lambda: pending_at(node.place), lambda: _by_files(host, node)]
     if agent_port:
-        sources.insert(0, lambda: _by_agent(node, agent_port) + _count_logs(data))
+        sources.insert(0, lambda: _by_agent(node, agent_port) + _count_logs(host, node))
     for source in sources:
         try:
             return source()
@@ -73,13 +74,13 @@ def pending_at(place: CqlPlace) -> int:
     return waiting + len(tasks)
 
 
-def _by_files(place: CqlPlace, data: Path) -> int:
+def _by_files(host: Host, node: LocalNode) -> int:
     """By the node's files, where it answers but has no virtual tables. Raises OSError when it does not."""
-    with Probe(place) as probe:
+    with Probe(node.place) as probe:
         probe.options()
-    return _count_logs(data)
+    return _count_logs(host, node)
 
 
-def _count_logs(data: Path) -> int:
+def _count_logs(host: Host, node: LocalNode) -> int:
     """Flushes and compactions under way: in every version each keeps a transaction log beside its files."""
-    return sum(1 for _ in data.glob("*/*/*_txn_*.log"))
+    return len(host.list(node.spec.folder / "data", "*/*/*_txn_*.log"))

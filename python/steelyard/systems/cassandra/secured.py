@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.errors import InfrastructureError, InputError
-from steelyard.hosts.private import write_private
+from steelyard.hosts.host import Host
 from steelyard.spec.system import CassandraSystem
 from steelyard.systems.cassandra import replication
 from steelyard.systems.cassandra.certificates import STORE_PASSWORD, Authority
@@ -49,20 +49,19 @@ class Security:
         self._authority = Authority(name)
         self._password_file = folder / "node1" / PASSWORD
 
-    def write(self, spec: CassandraSpec) -> None:
+    def write(self, host: Host, spec: CassandraSpec) -> None:
         """A node's stores; with the first node, what clients need."""
-        (spec.folder / KEYSTORE.parent).mkdir(exist_ok=True)
-        self._authority.write_stores(
-            spec.name, spec.address, spec.folder / KEYSTORE, spec.folder / TRUSTSTORE
-        )
+        keystore, truststore = self._authority.stores(spec.name, spec.address)
+        host.put_secret(spec.folder / KEYSTORE, keystore)
+        host.put_secret(spec.folder / TRUSTSTORE, truststore)
         if spec.number > 1:
             return
-        self.folder.mkdir(exist_ok=True)
-        self._authority.write(self.folder / "ca.pem")
-        self._authority.write_client("client", self.folder / "client.pem", self.folder / "client-key.pem")
-        if not self._password_file.exists():  # it is there in a restored folder
-            self._password_file.parent.mkdir()
-            write_private(self._password_file, secrets.token_urlsafe(24).encode() + b"\n")
+        certificate, key = self._authority.client("client")
+        host.put(self.folder / "ca.pem", self._authority.pem)
+        host.put(self.folder / "client.pem", certificate)
+        host.put_secret(self.folder / "client-key.pem", key)
+        if not host.list(spec.folder / PASSWORD.parent, PASSWORD.name):  # it is there in a restored folder
+            host.put_secret(self._password_file, secrets.token_urlsafe(24).encode() + b"\n")
 
     def login(self) -> Login:
         """How clients get in."""

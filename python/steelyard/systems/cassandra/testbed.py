@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.errors import InfrastructureError, MissingToolError
-from steelyard.hosts import archive, artifacts, cgroup
-from steelyard.hosts.java import find_java
+from steelyard.hosts.cgroup import Group
+from steelyard.hosts.host import Host, said_jars
 from steelyard.hosts.network import Endpoint
-from steelyard.hosts.process import Identity
 from steelyard.hosts.say import Say
 from steelyard.spec.system import CassandraSystem
 from steelyard.systems.base import Settled
@@ -33,14 +32,8 @@ from steelyard.systems.cassandra.node import LocalNode
 from steelyard.systems.cluster import START_LIMIT_S, LocalCluster
 from steelyard.systems.node import NodeSpec, ask_to_leave
 from steelyard.systems.server import ServerSpec
-from steelyard.watch.jar import agent_jar
 from steelyard.watch.target import WatchTarget
 
-CAPABILITIES = frozenset(
-    {"settle", "watch", "kill", "freeze", "restart", "resize", "flush", "compact", "snapshot"}
-)
-INSIDE = {"flush", "compact", "snapshot"}
-"""What goes through the metrics agent."""
 CQL_PORT = 9042
 LEAVE_LIMIT_S = 120.0
 
@@ -56,8 +49,10 @@ class CassandraTestbed(LocalCluster[LocalNode]):
     rules = data.RULES
     system: CassandraSystem
 
-    def __init__(self, system: CassandraSystem, *, name: str, root: Path, owner: Identity | None) -> None:
-        super().__init__(system, name=name, root=root, owner=owner)
+    def __init__(
+        self, system: CassandraSystem, *, name: str, root: Path, host: Host, stays: bool = False
+    ) -> None:
+        super().__init__(system, name=name, root=root, host=host, stays=stays)
         self.version, self.line = versions.resolve(system.version)
         secured.check(system)
         self.security = secured.Security(system, name, self.folder) if system.secure else None
@@ -65,19 +60,18 @@ class CassandraTestbed(LocalCluster[LocalNode]):
         self.tokens = config.tokens_of(system, self.shared)
         self._warnings = replication.check(system)
         self.launch: Launch | None = None
-        missing = set() if cgroup.writable() else {"resize"}
-        self.capabilities = CAPABILITIES - missing - (set() if system.watch else INSIDE)
 
     # --- its life ---
 
     def _fetch(self, say: Say) -> None:
-        java = find_java(self.system.java, self.line.javas, f"Cassandra {self.line.name}")
+        java = self.host.java(self.system.java, self.line.javas, f"Cassandra {self.line.name}")
+        coordinates = versions.coordinates(self.version, self.line)
+        jars = said_jars(self.host, f"cassandra-{self.version}", coordinates, say)
         self.launch = Launch(
             java=java,
             line=self.line,
-            jars=artifacts.fetch(
-                f"cassandra-{self.version}", versions.coordinates(self.version, self.line), say
-            ),
+            jars=jars,
+            classes=self.host.class_archive(java, jars.paths),
             profile=self.system.profile,
             heap_mib=self.system.heap_mib or profile.HEAP_MIB[self.system.profile],
             cores=self.cores,
@@ -89,7 +83,7 @@ class CassandraTestbed(LocalCluster[LocalNode]):
         if not self.system.watch:
             return None
         try:
-            return agent_jar()
+            return self.host.agent_jar()
         except MissingToolError as error:
             self._warnings.append(f"servers are not watched from inside: {error.message}")
             return None
@@ -107,7 +101,7 @@ class CassandraTestbed(LocalCluster[LocalNode]):
         assert isinstance(spec, CassandraSpec)  # noqa: S101 - it came from `_specs`
         return facts.node_facts(spec, self._agent_port(), self.port, self.login())
 
-    def _make_node(self, spec: NodeSpec, group: cgroup.Group) -> LocalNode:
+    def _make_node(self, spec: NodeSpec, group: Group) -> LocalNode:
         assert isinstance(spec, CassandraSpec)  # noqa: S101 - it came from `_specs`
         launch, nodes = self._launched(), [found for found in self.specs if isinstance(found, CassandraSpec)]
         first, token = nodes[0].address, self.tokens[spec.number - 1]
@@ -115,9 +109,10 @@ class CassandraTestbed(LocalCluster[LocalNode]):
         name = self.origin.cluster if self.origin else self.name
         yaml = config.node_settings(self.shared, spec, name, first, token)
         if self.security:
-            self.security.write(spec)
+            self.security.write(self.host, spec)
             yaml |= secured.node_settings(self.system, spec)
-        config.write(spec, yaml, nodes)
+        for path, text in config.files(spec, yaml, nodes).items():
+            self.host.put(spec.folder / path, text)
         server = ServerSpec(spec.name, spec.folder, lambda: launch.command(spec), namespace=spec.namespace)
         login = self.security.first_login() if self.security and self.origin is None else self.login()
         place = CqlPlace(spec.address, self.port, spec.namespace, login)
@@ -145,9 +140,9 @@ class CassandraTestbed(LocalCluster[LocalNode]):
         """Make the class archive that the next start will use, once there is a list of classes."""
         launch = self._launched()
         classes = launch.class_list(self.nodes[0].spec)
-        if classes.exists():
+        if self.host.list(classes.parent, classes.name):
             say("making the class archive for the next starts (once)")
-            if not archive.make(launch.java, launch.jar_files(), [classes]):
+            if not self.host.make_class_archive(launch.java, launch.jars.paths, [classes]):
                 say("no class archive could be made; starts stay as they are")
 
     def _launched(self) -> Launch:
@@ -173,15 +168,11 @@ class CassandraTestbed(LocalCluster[LocalNode]):
         """Where clients ask first."""
         return [node.spec.address for node in self.nodes]
 
-    def client_flags(self) -> list[str]:
-        """The words of `bench` that use it as a cluster that runs already."""
-        port = [] if self.port == CQL_PORT else ["--port", str(self.port)]
-        login = (
-            word
-            for name, said in self.login().plan().items()
-            for word in (f"--{name.replace('_', '-')}", said)
-        )
-        return ["--hosts", ",".join(self.answers_at()), *port, *login]
+    def bench_words(self) -> list[str]:
+        """The words of `bench` that use it as a given cluster."""
+        port = "" if self.port == CQL_PORT else f" --port {self.port}"
+        login = (f" --{name.replace('_', '-')} {said}" for name, said in self.login().plan().items())
+        return [f"cassandra --hosts {','.join(self.answers_at())}{port}{''.join(login)}"]
 
     def driver(self) -> dict[str, Any]:
         """The `driver` section of the engine's plan."""
@@ -212,7 +203,7 @@ class CassandraTestbed(LocalCluster[LocalNode]):
         return [
             WatchTarget(
                 node.name,
-                node.pids,
+                self.name,
                 node.group.folders,
                 node.spec.namespace,
                 (node.spec.address, port) if port else None,
@@ -224,7 +215,7 @@ class CassandraTestbed(LocalCluster[LocalNode]):
 
     def settle(self, limit_s: float, say: Say) -> Settled:
         """Wait, within the limit, until pending compactions and flushes are done."""
-        return rest.settle(self.nodes, self._agent_port(), limit_s, say)
+        return rest.settle(self.host, self.nodes, self._agent_port(), limit_s, say)
 
     def flush(self, node: str, keyspace: str | None = None) -> None:
         """Write a node's memtables to disk."""
@@ -248,7 +239,7 @@ class CassandraTestbed(LocalCluster[LocalNode]):
 
     def holding(self) -> dict[str, Any]:
         """Each node's address, host id, tokens and files."""
-        return {found.name: data.holding(found, AGENT_PORT) for found in self.nodes}
+        return {found.name: data.holding(self.host, found, AGENT_PORT) for found in self.nodes}
 
     def leave(self, say: Say) -> None:
         """Drain all nodes, which leaves nothing to be replayed, and stop them."""
