@@ -126,3 +126,34 @@ def test_a_load_alone_is_driven_as_its_run_is() -> None:
     loading = Load(target=500, operations=10, warmup_s=3, **other).loading()
     assert {name: getattr(loading, name) for name in other} == other
     assert (loading.phases, loading.clients, loading.target, loading.warmup_s) == (("load",), 9, None, 0)
+
+
+def test_a_curve_and_an_audit_are_told_to_the_engine(tmp_path: Path) -> None:
+    load = {
+        "curve": [[0, 100], [10, 500], [10, 50]],
+        "duration_s": 20,
+        "audit": True,
+        "part": {"index": 0, "count": 2},
+    }
+    plan = engine_plan(trial(**load), {"kind": "null"}, tmp_path)
+    run, audit = plan["phases"][1:]
+    assert run["arrivals"] == {"kind": "constant", "rate": [[0, 200], [10, 1000], [10, 100]]}
+    assert run["in_flight"] == 2048
+    assert (audit["name"], audit["kind"]) == ("audit", "audit")
+
+
+@pytest.mark.parametrize(
+    ("load", "words"),
+    [
+        ({"curve": [[0, 5]], "target": 9}, "leave target"),
+        ({"curve": [[1, 5]]}, "begins at 0 s"),
+        ({"curve": [[0, 5], [9, 5], [3, 5]]}, "goes forward"),
+        ({"curve": [[0, 0], [3, 0]], "duration_s": 9}, "above 0 nowhere"),
+        ({"curve": [[0, 5], [3, 0]], "operations": 9}, "never end"),
+        ({"curve": [[0, 0], [3, 9]], "warmup_s": 3, "duration_s": 9}, "warm-up"),
+        ({"audit": True, "phases": ["load"]}, "audit follows a run"),
+    ],
+)
+def test_a_curve_that_makes_no_sense_is_refused(load: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValidationError, match=words):
+        Load(**load)

@@ -65,6 +65,12 @@ def _of_systems(kinds: Iterable[SystemDeclaration]) -> tuple[Flag, ...]:
     return tuple(found.values())
 
 
+def systems_help(*, local: bool = False) -> str:
+    """What may stand for the system, for the help."""
+    kinds = [kind for kind in declarations().values() if kind.local or not local]
+    return ", ".join(dict.fromkeys(kind.typed for kind in kinds)) + "."
+
+
 def cluster_flags() -> list[Flag]:
     """The flags of `cluster up`: those that shape a cluster, and nothing of its client."""
     local = [kind for kind in declarations().values() if kind.local]

@@ -260,11 +260,11 @@ class Host(Protocol):
     def watch(
         self,
         targets: Sequence[WatchTarget],
-        engines: Callable[[], Mapping[str, int]],
+        engines: Mapping[str, int],
         *,
         spool: Path | None = None,
     ) -> Watch:
-        """Begin to sample the machine, the nodes' processes by their records, and engines, once a second."""
+        """Begin to sample machine, nodes (by their records) and engines (name -> pid), once a second."""
         ...
 
 

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -222,12 +222,12 @@ class LocalHost(LocalFiles):
     def watch(
         self,
         targets: Sequence[WatchTarget],
-        engines: Callable[[], Mapping[str, int]],
+        engines: Mapping[str, int],
         *,
         spool: Path | None = None,
     ) -> Sampler:
         """See `Host`."""
-        sampler = Sampler(targets, engines, os.getpid(), self.pids, spool=spool)
+        sampler = Sampler(targets, lambda: engines, os.getpid(), self.pids, spool=spool)
         sampler.start()
         return sampler
 

@@ -17,7 +17,7 @@ from steelyard.engine.path import Engine
 from steelyard.errors import InfrastructureError, SteelyardError
 from steelyard.hosts.host import Host
 from steelyard.hosts.snapshots import Snapshot
-from steelyard.lab.lease import Stay
+from steelyard.lab.lease import Lease
 from steelyard.lab.progress import Show
 from steelyard.lab.signals import Interrupts
 from steelyard.lab.trial import TrialRun
@@ -100,7 +100,7 @@ class DataSets:
                     f"only {stored} of {trial.workload.records} records were stored: that is not kept"
                 )
             load = {
-                "id": run.stay.load_id,
+                "id": run.lease.load_id,
                 "created": now_text(),
                 "records": stored,
                 "seconds": round(run.manifest.timing["load"], 3),
@@ -108,7 +108,7 @@ class DataSets:
             }
             kept.append(snapshots(testbed).keep(name, load, shape, self.show.say))
 
-        run.stay = Stay(after_load=keep)
+        run.lease = Lease(after_load=keep)
         run.run()
         if run.written:
             with writing(self.run):

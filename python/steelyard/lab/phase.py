@@ -22,8 +22,8 @@ STOP_GRACE_S = 15.0
 """Beyond an operation's deadline: what is in flight when a stop comes may take that long."""
 
 
-class Drive:
-    """Drives phases of one trial.
+class PhaseRunner:
+    """Runs phases of one trial.
 
     Args:
         fleet: the engines, ready.
@@ -157,9 +157,10 @@ def _line(ends: list[Event]) -> str:
     """`run: 100,000 operations in 12.3 s, 8,130/s, p99 3.2 ms`; several engines have no p99 in common."""
     summaries: list[dict[str, Any]] = [end.get("summary") or {} for end in ends]
     operations = sum(int(s.get("operations", 0)) for s in summaries)
-    seconds = (max(end["end_ns"] for end in ends) - min(end["start_ns"] for end in ends)) / 1e9
+    seconds = max((float(s.get("seconds", 0)) for s in summaries), default=0.0)
+    within = sum(int((s.get("within") or s).get("operations", 0)) for s in summaries)
     failed = sum(sum(s.get("failed", {}).values()) for s in summaries)
-    rate = operations / max(seconds, 1e-9)
+    rate = within / max(seconds, 1e-9)
     text = f"{ends[0]['phase']}: {operations:,} operations in {seconds:.1f} s, {rate:,.0f}/s"
     p99 = summaries[0].get("ops", {}).get("TOTAL", {}).get("response", {}).get("p99_ns")
     if len(ends) == 1 and p99:

@@ -117,5 +117,5 @@ class LocalTestbed(Testbed, Protocol):
         ...
 
     def bench_words(self) -> list[str]:
-        """The words of `bench` that use it as a given cluster, one line for each way in."""
+        """The words of `bench` that use it as a given cluster, one line for each way into it."""
         ...

@@ -105,7 +105,7 @@ class Snapshots(Protocol):
 
     Attributes:
         origin: the snapshot that the next `up` begins with; None = with no data.
-        restored: what putting it back took, at the last `up` from a snapshot.
+        restored: what the last `up` from a snapshot took.
     """
 
     origin: Snapshot | None

@@ -29,6 +29,7 @@ from steelyard.systems.hbase import (
     serving,
     versions,
 )
+from steelyard.systems.hbase.beans import ROLES
 from steelyard.systems.hbase.format import empty_namenode
 from steelyard.systems.hbase.launch import Launch, Parts
 from steelyard.systems.hbase.layout import (
@@ -45,12 +46,12 @@ from steelyard.systems.hbase.layout import (
 from steelyard.systems.node import Node, NodeSpec
 from steelyard.systems.server import Server
 from steelyard.systems.waiting import wait_rest, wait_until
+from steelyard.watch.beans import Role
 from steelyard.watch.target import WatchTarget
 
 Answer = TypeVar("Answer")
 PARENT = "/hbase"
 REGIONS_PER_SERVER = 3
-WATCHED = (REGIONSERVER, DATANODE, MASTER, NAMENODE)
 FIRST = (ZOOKEEPER, NAMENODE, DATANODE)
 """What the others stand on."""
 
@@ -202,6 +203,8 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
 
     def bench_words(self) -> list[str]:
         """The words of `bench` that use it as a given cluster: by its servers, if they tell; by ZooKeeper."""
+        if self.system.network == "namespaces":  # nobody reaches it from outside
+            return []
         ensemble = ",".join(str(spec.place(ZOOKEEPER)) for spec in having(self._layout, ZOOKEEPER))
         parent = self._parent
         where = f" --zookeeper-parent {parent}" if parent != PARENT else ""
@@ -251,9 +254,9 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
             for node in self.nodes
         ]
 
-    def _jmx(self, spec: HBaseSpec) -> tuple[tuple[str, str, int], ...]:
-        webs = [(role, spec.web(role)) for role in WATCHED if role in spec.parts]
-        return tuple((role, web.address, web.port) for role, web in webs)
+    def _jmx(self, spec: HBaseSpec) -> tuple[tuple[Role, str, int], ...]:
+        webs = [(role, spec.web(role)) for role in ROLES if role in spec.parts]
+        return tuple((ROLES[role], web.address, web.port) for role, web in webs)
 
     # --- what can be done to it while it runs ---
 
