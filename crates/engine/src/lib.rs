@@ -21,6 +21,7 @@ pub mod perform;
 pub mod phase;
 pub mod plan;
 pub mod recorder;
+pub mod reply;
 pub mod run;
 pub mod schedule;
 pub mod tally;

@@ -6,7 +6,8 @@
 //! leave when they are due, to some ten microseconds.
 //!
 //! `law` when an answer is due · `fault` what becomes of a request instead · `draw` the randomness of both · `stamp` what is
-//! written down · `cql`, `hbase` the two protocols, as far as our drivers speak them · `server` the loop · `connection`, `poll` its
+//! written down · `ticket` what the loop and the
+//! protocols hand each other · `cql`, `hbase` the two protocols, as far as our drivers speak them · `server` the loop · `connection`, `poll` its
 //! sockets · `burn` CPU that a real server would use · `command` what standard input says.
 //!
 //! Nothing of the engine is used here: what is calibrated must not make its own weights.
@@ -23,6 +24,7 @@ mod poll;
 mod server;
 mod shape;
 mod stamp;
+mod ticket;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -3,12 +3,13 @@
 use crate::burn::Burn;
 use crate::command::{Case, Command, Lines};
 use crate::connection::{Connection, Dialect};
-use crate::cql::{self, Cql};
+use crate::cql::Cql;
 use crate::fault::Fate;
-use crate::hbase::{self, Hbase};
+use crate::hbase::Hbase;
 use crate::poll::{Event, Poll, Timer};
 use crate::shape::{HOST, Shape};
 use crate::stamp::{self, Stamp};
+use crate::ticket::{Operation, Step, Taken, Ticket};
 use crate::{monotonic_ns, say};
 use serde_json::{Value, json};
 use std::cmp::Reverse;
@@ -22,44 +23,6 @@ const TIMER: u64 = 1;
 const CQL_DOOR: u64 = 2;
 const HBASE_DOOR: u64 = 3;
 const FIRST_CLIENT: u64 = 4;
-
-/// A request about a record.
-#[derive(Debug)]
-pub struct Operation {
-    /// Its number.
-    pub number: u64,
-    /// How its answer finds the call.
-    pub ticket: Ticket,
-}
-
-/// What a protocol needs to answer.
-#[derive(Debug)]
-pub enum Ticket {
-    /// See [`cql`].
-    Cql(cql::Ticket),
-    /// See [`hbase`].
-    Hbase(hbase::Ticket),
-}
-
-/// What became of a whole message.
-#[derive(Debug)]
-pub enum Step {
-    /// It has been answered, or needs no answer.
-    Answered,
-    /// Its answer is due when the law says so.
-    Asked(Operation),
-}
-
-/// What came of reading a message.
-#[derive(Debug)]
-pub enum Taken {
-    /// It is not whole yet.
-    Partial,
-    /// It was, so many bytes.
-    Whole(usize, Step),
-    /// No such protocol.
-    Garbage,
-}
 
 /// An answer that waits.
 struct Pending {

@@ -5,8 +5,8 @@ mod catalogue;
 mod wire;
 
 use crate::fault::Fate;
-use crate::server::{Operation, Step, Taken};
 use crate::shape::{KEYSPACE, Shape, TABLE, number};
+use crate::ticket::{self, Operation, Step, Taken, Ticket};
 use catalogue::{Kind, Query};
 use std::collections::HashMap;
 use wire::{HEADER, Header, Reader, Writer, opcode};
@@ -29,13 +29,6 @@ mod error {
 
 const GLOBAL_TABLE: i32 = 0x01;
 const NO_METADATA: i32 = 0x04;
-
-/// How an answer finds its call, and what it says.
-#[derive(Debug)]
-pub struct Ticket {
-    stream: i16,
-    statement: usize,
-}
 
 /// What a prepared statement does.
 enum Statement {
@@ -186,7 +179,7 @@ impl Cql {
                 let (_consistency, _flags, _values) = (reader.u16()?, reader.u8()?, reader.u16()?);
                 let number = number(reader.bytes()?);
                 let statement = id;
-                let ticket = crate::server::Ticket::Cql(Ticket { stream, statement });
+                let ticket = Ticket::Cql(ticket::Cql { stream, statement });
                 return Some(Step::Asked(Operation { number, ticket }));
             }
         }
@@ -194,7 +187,7 @@ impl Cql {
     }
 
     /// Append the answer to an operation.
-    pub fn answer(&self, ticket: &Ticket, fate: Fate, out: &mut Vec<u8>) {
+    pub fn answer(&self, ticket: &ticket::Cql, fate: Fate, out: &mut Vec<u8>) {
         match (fate, &self.statements[ticket.statement]) {
             (Fate::Error, _) => refuse(ticket.stream, error::SERVER, "an error, as asked for", out),
             (Fate::Overloaded, _) => refuse(
