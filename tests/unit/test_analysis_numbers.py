@@ -208,6 +208,9 @@ def test_repetitions() -> None:
     assert found is not None
     assert (found.count, found.mean, found.min, found.max) == (2, 2, 1, 3)
     assert repeated([None]) is None
+    percentile = repeated([1.0, 3.0], merged=2.7)
+    assert percentile is not None
+    assert (percentile.mean, percentile.merged) == (None, 2.7)
 
 
 def test_whose_backlog() -> None:

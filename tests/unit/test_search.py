@@ -54,7 +54,9 @@ def test_a_bound_is_met_where_the_latency_reaches_it() -> None:
     assert search.found is not None
     assert 800 / 1.021 <= search.found <= 800
     assert all(
-        one.borne == (one.rate_per_s < 800.001) for one in search.probes if one.rate_per_s != pytest.approx(800)
+        one.borne == (one.rate_per_s < 800.001)
+        for one in search.probes
+        if one.rate_per_s != pytest.approx(800)
     )
 
 

@@ -130,12 +130,11 @@ def test_trials_that_all_failed_leave_every_check_open(check: dict[str, Any], me
     assert found.evidence == ()
 
 
-def test_a_metric_of_zero_is_said_to_be_zero() -> None:
+def test_zeros_are_values() -> None:
     frame = trials(lambda clients: {METRIC: 0.0 * clients}, CLIENTS)
     found = one({"kind": "trend", "factor": "clients", "direction": "up"}, frame, ["clients"])
-    assert found.reasons[0] == (
-        "clients 1 and 5 more: read_service_mean_ns is 0 in 6 of 6 trials, of which there is no ratio"
-    )
+    assert (found.direction, found.reasons) == ("inconclusive", ())
+    assert found.words == "slope 0 [0, 0] (log over log), last level over first 1 [1, 1]"
 
 
 def test_a_trend_over_words_goes_by_their_order() -> None:
@@ -299,7 +298,8 @@ def test_a_disturbed_trial_counts_unless_it_was_run_again() -> None:
     instead = pl.concat([frame.filter(~first), disturbed], how="diagonal_relaxed")
     found = one(TREND, instead, ["clients"])
     assert found.direction == "inconclusive"
-    assert any("1 of 6 trials disturbed (steal)" in reason for reason in found.reasons)
+    assert found.left_out == ("clients 1: 1 of 6 trials do not count: disturbed by steal (4 %)",)
+    assert found.reasons == ("clients 1: 5 of 6 repetitions needed have read_service_mean_ns",)
 
 
 def test_percentiles_of_few_runs_go_by_their_extremes() -> None:

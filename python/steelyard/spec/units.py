@@ -54,7 +54,9 @@ def mebibytes(text: str) -> int:
     """
     count = byte_count(text)
     if count % _BYTES["m"]:
-        raise ValueError(f"{text!r} is {count / _BYTES['m']:g} MiB, and whole MiB are needed: write e.g. 512m")
+        raise ValueError(
+            f"{text!r} is {count / _BYTES['m']:g} MiB, and whole MiB are needed: write e.g. 512m"
+        )
     return count // _BYTES["m"]
 
 

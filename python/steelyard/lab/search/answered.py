@@ -1,10 +1,10 @@
 """How much of what fell due in a probe was answered well while it lasted.
 
-What the phase takes beyond its last due time says nothing of the rate: one answer that is 150 ms late would make a
-probe of 5 s longer by 3 %. So the seconds of the probe are counted. The first one is left out: what is outstanding at
-its end is what a system that keeps up has outstanding at any time, the end of the probe included, so that the answers
-of the other seconds are as many as were due in them. How many are outstanding scatters with the arrivals and service
-times, as a Poisson count does, and a shortfall of that size is chance.
+What the phase takes beyond its last due time says nothing of the rate: one answer that is 150 ms late would
+make a probe of 5 s longer by 3 %. So the seconds of the probe are counted. The first one is left out: what is
+outstanding at its end is what a system that keeps up has outstanding at any time, the end of the probe
+included, so that the answers of the other seconds are as many as were due in them. How many are outstanding
+scatters with the arrivals and service times, as a Poisson count does, and a shortfall of that size is chance.
 """
 
 from __future__ import annotations

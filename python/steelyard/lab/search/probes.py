@@ -70,7 +70,8 @@ def _answered(folders: list[Path], probe_s: float) -> Answered:
     counts = rows.filter(pl.col("op") == TOTAL).group_by("second").agg(pl.col("due", "done", "ok").sum())
     every = pl.DataFrame({"second": range(max(math.ceil(probe_s), 1))}, schema={"second": pl.Int64})
     told = every.join(counts, on="second", how="left").fill_null(0)
-    return answered(*(told[name].cast(pl.Float64).to_numpy() for name in ("due", "done", "ok")), probe_s)
+    due, done, ok = (told[name].cast(pl.Float64).to_numpy() for name in ("due", "done", "ok"))
+    return answered(due, done, ok, probe_s)
 
 
 def _latency(folders: list[Path], asked: RateSearch) -> float | None:

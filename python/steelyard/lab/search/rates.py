@@ -1,8 +1,9 @@
 """The highest rate that a system bears: which rate to try next, told what the last one came to.
 
-Nothing here measures, waits or knows an engine. A rate is borne when nearly all that fell due was answered well
-and, if a bound is given, the latency stayed below it. The search doubles and halves until a borne and an unborne rate
-enclose the answer, halves the enclosure on a logarithmic scale, and tries what it found again and again
+Nothing here measures, waits or knows an engine. A rate is borne when nearly all that fell due was answered
+well and, if a bound is given, the latency stayed below it. The search doubles and halves until a borne and an
+unborne rate enclose the answer, halves the enclosure on a logarithmic scale, and tries what it found again
+and again
 before it is believed: one lucky or unlucky probe decides nothing.
 """
 
