@@ -5,7 +5,9 @@
 //! seen or not.
 
 use crate::generate::values::LOADED;
+use crate::operation::FieldSet;
 use crate::plan::{EngineShare, Verify, Workload};
+use crate::reply::Reply;
 use std::collections::{HashMap, HashSet};
 
 /// A set of ranks, one bit each, that grows.
@@ -19,6 +21,15 @@ impl Bitmap {
             self.0.resize((word + 1).next_power_of_two(), 0);
         }
         self.0[word] |= 1 << (index % 64);
+    }
+
+    fn members(&self) -> impl Iterator<Item = u64> {
+        let all = self.0.iter().zip(0_u64..);
+        all.flat_map(|(word, place)| {
+            (0..64)
+                .filter(move |bit| word >> bit & 1 == 1)
+                .map(move |bit| place * 64 + bit)
+        })
     }
 
     fn has(&self, index: u64) -> bool {
@@ -45,8 +56,8 @@ pub struct Ledger {
 pub struct Known {
     /// Inserted in the run phase, and not acknowledged to this engine: its absence is `not_yet`.
     pub unacknowledged: bool,
-    /// Acknowledged and never deleted: its absence is `lost`.
-    pub present: bool,
+    /// The load phase wrote every field of it, acknowledged to this engine (full only).
+    pub loaded: bool,
 }
 
 impl Ledger {
@@ -73,17 +84,38 @@ impl Ledger {
         if !self.full {
             return Known {
                 unacknowledged,
-                present: false,
+                loaded: false,
             };
         }
         if let Some(known) = self.floors.get(&rank) {
             floors.extend_from_slice(known);
         }
-        let written = self.loaded.has(rank) || (new && !unacknowledged) || !floors.is_empty();
         Known {
             unacknowledged,
-            present: written && !self.deleted.contains(&rank),
+            loaded: self.loaded.has(rank),
         }
+    }
+
+    /// Ranks of all records that a write was acknowledged of to this engine and that were not deleted, ascending (full only).
+    pub fn acknowledged(&self) -> Vec<u64> {
+        let mut ranks: Vec<u64> = self.loaded.members().collect();
+        ranks.extend(self.inserted.members().map(|new| self.records + new));
+        ranks.extend(self.floors.keys());
+        ranks.sort_unstable();
+        ranks.dedup();
+        ranks.retain(|rank| !self.deleted.contains(rank));
+        ranks
+    }
+
+    /// Fields of a record.
+    pub const fn fields(&self) -> u16 {
+        self.fields as u16
+    }
+
+    /// Whether every field of the record was written by an acknowledged insert.
+    pub fn whole(&self, rank: u64) -> bool {
+        let inserted = rank.checked_sub(self.records);
+        self.loaded.has(rank) || inserted.is_some_and(|new| self.inserted.has(new))
     }
 
     /// The load phase's insert of `rank` was acknowledged.
@@ -126,18 +158,45 @@ impl Ledger {
         self.deleted.contains(&rank)
     }
 
+    /// Whether a read of the fields `asked`, sent when `known` and `floors` held, lacks one with an acknowledged write. Values
+    /// that carry no number are counted only: some of what was never written may then hide what is missing.
+    pub fn lost(&self, known: Known, floors: &[u64], asked: FieldSet, reply: &Reply) -> bool {
+        let asked = match asked {
+            FieldSet::All => 0..self.fields,
+            FieldSet::One(field) => usize::from(field)..usize::from(field) + 1,
+        };
+        if !self.full || reply.fields >= asked.len() as u64 {
+            return false;
+        }
+        if known.loaded {
+            return true;
+        }
+        let mut written = asked.filter(|field| floors.get(*field).is_some_and(|floor| *floor > 0));
+        if reply.versions.len() as u64 != reply.fields {
+            return written.count() as u64 > reply.fields;
+        }
+        let came = |field: usize| reply.versions.iter().any(|(f, _)| usize::from(*f) == field);
+        written.any(|field| !came(field))
+    }
+
     /// Whether a read that was sent when `floors` held returned older data.
     #[inline]
     pub fn stale(&self, floors: &[u64], versions: &[(u16, u64)]) -> bool {
-        versions.iter().any(|(field, number)| {
-            let floor = floors.get(usize::from(*field)).copied().unwrap_or(0);
-            let loaded = number & LOADED != 0;
-            // Numbers of other engines are not ordered with ours by time.
-            let comparable =
-                loaded || number % u64::from(self.share.count) == u64::from(self.share.index);
-            let version = if loaded { 0 } else { number + 1 };
-            comparable && version < floor
-        })
+        versions
+            .iter()
+            .any(|(field, number)| self.older(floors, *field, *number))
+    }
+
+    /// Whether the value of `field` that write `number` left is older than `floors` allow.
+    #[inline]
+    pub fn older(&self, floors: &[u64], field: u16, number: u64) -> bool {
+        let floor = floors.get(usize::from(field)).copied().unwrap_or(0);
+        let loaded = number & LOADED != 0;
+        // Numbers of other engines are not ordered with ours by time.
+        let comparable =
+            loaded || number % u64::from(self.share.count) == u64::from(self.share.index);
+        let version = if loaded { 0 } else { number + 1 };
+        comparable && version < floor
     }
 }
 
@@ -183,13 +242,55 @@ mod tests {
         );
     }
 
+    /// Whether a read of `asked` that brought `versions` back lacks something.
+    fn lost(l: &Ledger, rank: u64, asked: FieldSet, versions: &[(u16, u64)]) -> bool {
+        let mut floors = Vec::new();
+        let known = l.known(rank, &mut floors);
+        let reply = Reply {
+            fields: versions.len() as u64,
+            versions: versions.to_vec(),
+            ..Reply::default()
+        };
+        l.lost(known, &floors, asked, &reply)
+    }
+
     #[test]
-    fn only_an_acknowledged_record_can_be_lost() {
-        let (mut l, mut floors) = (ledger("full"), Vec::new());
-        assert!(!l.known(3, &mut floors).present);
+    fn every_record_with_an_acknowledged_write_is_audited_but_those_deleted() {
+        let mut l = ledger("full");
         l.loaded(3);
-        assert!(l.known(3, &mut floors).present);
-        l.deleting(3);
-        assert!(!l.known(3, &mut floors).present);
+        l.loaded(4);
+        l.written(75, 7, 0..10);
+        l.written(9, 8, std::iter::once(0));
+        l.deleting(4);
+        assert_eq!(l.acknowledged(), [3, 9, 75]);
+        assert_eq!(
+            [3, 9, 75, 80].map(|rank| l.whole(rank)),
+            [true, false, true, false]
+        );
+    }
+
+    #[test]
+    fn only_what_was_acknowledged_can_be_lost() {
+        let mut l = ledger("full");
+        assert!(!lost(&l, 3, FieldSet::All, &[]));
+        l.loaded(3);
+        assert!(lost(&l, 3, FieldSet::All, &[]));
+        assert!(!lost(&ledger("all"), 3, FieldSet::All, &[]));
+    }
+
+    #[test]
+    fn a_field_without_a_value_is_lost_if_it_was_written() {
+        let mut l = ledger("full");
+        l.loaded(3);
+        let whole: Vec<_> = (0..10).map(|field| (field, LOADED)).collect();
+        assert!(!lost(&l, 3, FieldSet::All, &whole));
+        assert!(lost(&l, 3, FieldSet::All, &whole[..9]));
+        assert!(lost(&l, 3, FieldSet::One(4), &[]));
+        // An update made record 4, of one field.
+        l.written(4, 7, std::iter::once(2));
+        assert!(!lost(&l, 4, FieldSet::All, &[(2, 7)]));
+        assert!(lost(&l, 4, FieldSet::All, &[(1, 6)]));
+        assert!(!lost(&l, 4, FieldSet::One(1), &[]));
+        assert!(lost(&l, 4, FieldSet::One(2), &[]));
     }
 }

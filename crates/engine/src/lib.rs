@@ -1,13 +1,15 @@
 //! Steelyard's load engine.
 //!
 //! The way of an operation: `plan` -> `schedule` and `dispense` (when is it due, who does it) -> `worker` or `blocking`
-//! { `generate` (what is it) -> `driver` (do it, timed in `perform`) -> `core`, `recorder` (how did it go) } -> `writer`, `tally`
+//! { `generate` (what is it) -> `driver` (do it, timed in `perform`) -> `phase_state`, `recorder` (how did it go) } -> `writer`, `tally`
 //! (files) and `events`. Nothing here knows of studies, clusters or reports.
 
+pub mod audit;
 pub mod blocking;
+pub mod client_state;
 pub mod clock;
 pub mod command;
-pub mod core;
+pub mod counts;
 pub mod crew;
 pub mod dispense;
 pub mod distribution;
@@ -15,16 +17,23 @@ pub mod driver;
 pub mod events;
 pub mod generate;
 pub mod ledger;
+pub mod marks;
 pub mod merge;
+pub mod merged;
 pub mod operation;
 pub mod perform;
 pub mod phase;
+pub mod phase_files;
+pub mod phase_state;
 pub mod plan;
 pub mod recorder;
 pub mod reply;
 pub mod run;
 pub mod schedule;
+pub mod series;
+pub mod summary;
 pub mod tally;
+pub mod ticket;
 pub mod timer;
 pub mod worker;
 pub mod writer;

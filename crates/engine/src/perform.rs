@@ -1,10 +1,10 @@
 //! One operation from ticket to answer: build it, attempt it until the policy says stop, stamp the clocks.
 
 use crate::clock::{Clock, nanos};
-use crate::core::{Performed, Ticket, Turn};
 use crate::driver::{AnyDriver, Driver};
 use crate::generate::Generator;
 use crate::operation::{Kind, Operation, Outcome};
+use crate::phase_state::{Performed, Ticket, Turn};
 use crate::plan::{Plan, Retry};
 use crate::reply::Reply;
 use std::sync::Arc;
@@ -95,7 +95,13 @@ impl Bench {
         }
         desk.op.kind = Kind::Update;
         desk.op.fields = desk.ticket.draft.fields;
+        desk.reply
+            .note_attempt(read.outcome, read.done.saturating_sub(read.started));
+        // Attempts at the update forget what the one before brought, never what the read did.
+        let brought = desk.reply.put_aside();
+        desk.reply.retry();
         let update = self.attempts(desk, read.done, deadline).await;
+        desk.reply.take_back(brought);
         Performed {
             started: read.started,
             attempts: read.attempts.max(update.attempts),
@@ -146,6 +152,7 @@ impl Bench {
         deadline: u64,
     ) -> Performed {
         let mut pause = FIRST_PAUSE;
+        let mut last_begun = did.started;
         loop {
             if let Some(text) = desk.reply.error.take() {
                 desk.reply.failure.get_or_insert((did.outcome, text));
@@ -156,11 +163,12 @@ impl Bench {
             }
             self.pause(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
-            let failure = desk.reply.failure.take();
-            desk.reply.reset(desk.reply.judge, desk.reply.keep_versions);
-            desk.reply.failure = failure;
+            desk.reply
+                .note_attempt(did.outcome, now.saturating_sub(last_begun));
+            desk.reply.retry();
             did.attempts += 1;
             let begun = self.clock.now();
+            last_begun = begun;
             did.outcome = self.attempt(desk, did.attempts, begun, deadline).await;
             now = self.clock.now();
             let received = desk.reply.stamps.received_ns;

@@ -1,17 +1,20 @@
 //! The thread that encodes and writes: nothing slow happens on a worker's thread.
 
+use crate::client_state::RunWait;
 use crate::clock::{Usage, resident_bytes};
+use crate::driver::{AnyDriver, Driver};
 use crate::events::Events;
 use crate::plan::Phase;
-use crate::recorder::{IntervalSet, SECOND, Shipment, Tick};
-use crate::tally::{SecondCounts, Tally, failures};
+use crate::recorder::{IntervalSet, SECOND, Tick, WriterMessage};
+use crate::series::Row;
+use crate::tally::Tally;
 use serde_json::json;
 use std::io;
 use std::sync::mpsc::{Receiver, Sender};
 use std::thread::JoinHandle;
 
 /// What the writer needs to know of the phase.
-pub struct Sheet {
+pub struct PhaseInfo {
     /// The phase.
     pub phase: Phase,
     /// Operations to come over all engines, if limited.
@@ -20,34 +23,38 @@ pub struct Sheet {
     pub cap: u64,
     /// Where events go.
     pub events: Events,
+    /// Knows the coordinators' names.
+    pub driver: AnyDriver,
 }
 
 /// Start the writer of one phase. It ends, with the tally, when all senders are gone.
 pub fn start(
     mut tally: Tally,
-    sheet: Sheet,
-    shipments: Receiver<Shipment>,
+    info: PhaseInfo,
+    messages: Receiver<WriterMessage>,
     spare: Sender<Box<IntervalSet>>,
 ) -> io::Result<JoinHandle<io::Result<Tally>>> {
+    let mut before = RunWait::now();
     std::thread::Builder::new()
         .name("writer".into())
         .spawn(move || {
-            for shipment in shipments {
-                match shipment {
-                    Shipment::Late(samples) => tally.late(&samples),
-                    Shipment::Set(mut set) => {
+            for message in messages {
+                match message {
+                    WriterMessage::Late(samples) => tally.late(&samples),
+                    WriterMessage::Set(mut set) => {
                         tally.take(&mut set);
                         let _ = spare.send(set); // a recorder that has finished needs no spare
                     }
-                    Shipment::Tick(tick) => {
-                        let counts = SecondCounts {
-                            counts: tick.counts,
-                            backlog: tick.backlog,
-                            cpu_ns: tick.cpu_ns,
-                        };
-                        tally.count(tick.second, counts);
+                    WriterMessage::Tick(tick) => {
+                        let now = RunWait::now();
+                        let mut waited = now.since(before);
+                        before = now;
+                        if info.driver.blocks() {
+                            waited.loop_ns = 0; // its operations run on threads of their own
+                        }
+                        let row = tally.count(&tick, waited, &info.driver.coordinators());
                         tally.settle(tick.watermark)?;
-                        interval(&sheet, &tick);
+                        interval(&info, &tick, &row);
                     }
                 }
             }
@@ -55,19 +62,20 @@ pub fn start(
         })
 }
 
-fn interval(sheet: &Sheet, tick: &Tick) {
+fn interval(info: &PhaseInfo, tick: &Tick, row: &Row) {
     let usage = Usage::now();
     let failed: u64 = tick.counts.outcomes[1..].iter().sum();
-    sheet.events.emit(
+    info.events.emit_live(
         "interval",
         json!({
-            "phase": sheet.phase.name, "second": tick.second,
+            "phase": info.phase.name, "second": tick.second,
             "seconds_since_start": (tick.second + 1) as f64 * SECOND as f64 / 1e9,
             "due": tick.counts.due, "started": tick.counts.started, "done": tick.counts.done,
-            "ok": tick.counts.done - failed, "failed": failures(&tick.counts.outcomes),
+            "ok": tick.counts.done - failed, "failed": row.failed,
             "total_done": tick.total.0, "total_ok": tick.total.1, "total_failed": tick.total.0 - tick.total.1,
-            "limit_operations": sheet.operations, "limit_seconds": sheet.phase.limit.seconds,
-            "in_flight": tick.in_flight, "cap": sheet.cap, "backlog": tick.backlog,
+            "limit_operations": info.operations, "limit_seconds": info.phase.limit.seconds,
+            "in_flight": tick.in_flight, "on_wire": row.on_wire, "cap": info.cap, "backlog": tick.backlog,
+            "client": row.client, "run_wait_ns": row.run_wait_ns, "late_max_ns": row.late_max_ns, "verdicts": row.verdicts,
             "response_p50_ns": tick.live.0, "response_p99_ns": tick.live.1,
             "cpu_user_ns": usage.user_ns, "cpu_system_ns": usage.system_ns, "rss_bytes": resident_bytes(),
         }),

@@ -1,5 +1,8 @@
 //! What the loop and the protocols hand each other: what a message was, and what its answer will need.
 
+use crate::fault::Side;
+use crate::store::Request;
+
 /// How an answer finds its call, and what it says.
 #[derive(Debug)]
 pub struct Cql {
@@ -21,8 +24,12 @@ pub struct Hbase {
 pub struct Operation {
     /// Its number.
     pub number: u64,
+    /// Whether it reads or writes.
+    pub side: Side,
     /// How its answer finds the call.
     pub ticket: Ticket,
+    /// What is asked of the table; none from servers that keep nothing.
+    pub request: Option<Box<Request>>,
 }
 
 /// What a protocol needs to answer.

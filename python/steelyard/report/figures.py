@@ -15,10 +15,11 @@ from steelyard.analysis.reasons import READ, reasons
 from steelyard.analysis.summary import Phase
 from steelyard.analysis.warnings import Warned
 from steelyard.report.assessment import Read
-from steelyard.report.in_effect import master_names, part, quota_cores
+from steelyard.report.in_effect import master_names, quota_cores
 from steelyard.report.source import TrialSource
 from steelyard.results.frames import CLOCKS, FIGURES, LOAD, RUN, Results, frame_of_rows, phase_figures
 from steelyard.results.histograms import held
+from steelyard.results.in_effect import part
 from steelyard.results.read import TrialResult
 from steelyard.spec.metrics import LOAD as LOADING
 

@@ -8,8 +8,8 @@ from typing import Any
 from steelyard.spec.load import Load
 from steelyard.spec.models import Trial
 
-PLAN_FORMAT = 1
-LOAD, WARMUP, PROBE, RUN = "load", "warmup", "probe", "run"
+PLAN_FORMAT = 2
+LOAD, WARMUP, PROBE, RUN, AUDIT = "load", "warmup", "probe", "run", "audit"
 
 
 def engine_plan(
@@ -47,8 +47,12 @@ def phases(load: Load) -> list[dict[str, Any]]:
     paced = {"in_flight": load.cap * load.part.count, "arrivals": arrivals(load)}
     limit = {"operations": _total(load.operations, load), "seconds": load.duration_s}
     warming = {"name": WARMUP, "kind": "run", **paced, "limit": {"seconds": load.warmup_s}}
+    if load.curve:  # the warm-up offers what the run begins with
+        warming["arrivals"] = {"kind": load.arrivals, "rate": (load.rate or 0) * load.part.count}
     measuring = {"name": RUN, "kind": "run", **paced, "limit": limit}
+    auditing = {"name": AUDIT, "kind": "audit", "in_flight": load.load_clients, "limit": {}}
     running = [*([warming] if load.warmup_s else []), *_probing(load, paced), measuring]
+    running += [auditing] if load.audit else []
     return [
         *([_loading(load, paced)] if LOAD in load.phases else []),
         *(running if RUN in load.phases else []),
@@ -79,4 +83,7 @@ def arrivals(load: Load) -> dict[str, Any]:
     """When operations are due."""
     if load.rate is None:
         return {"kind": "closed"}
+    if load.curve:
+        points = [[at_s, rate * load.part.count] for at_s, rate in load.curve]
+        return {"kind": load.arrivals, "rate": points}
     return {"kind": load.arrivals, "rate": load.rate * load.part.count}

@@ -2,6 +2,7 @@
 //!
 //! A driver makes one attempt and says how it ended; deadlines, retries and clocks are the worker's.
 
+mod coordinators;
 pub mod cql;
 pub mod embedded;
 pub mod hbase;
@@ -59,6 +60,11 @@ pub trait Driver {
     /// What its connections have done so far; None without sockets.
     fn traffic(&self) -> Option<Traffic> {
         None
+    }
+
+    /// Names of the nodes seen so far, by the index that [`Reply::coordinator`] gives.
+    fn coordinators(&self) -> Vec<String> {
+        Vec::new()
     }
 }
 
@@ -135,5 +141,9 @@ impl Driver for AnyDriver {
 
     fn traffic(&self) -> Option<Traffic> {
         each!(self, driver => driver.traffic())
+    }
+
+    fn coordinators(&self) -> Vec<String> {
+        each!(self, driver => driver.coordinators())
     }
 }

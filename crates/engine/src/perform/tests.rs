@@ -17,7 +17,7 @@ fn stamps(sent_ns: u64, received_ns: u64) -> Stamps {
 /// A bench whose driver answers by `script`, and the time by its clock.
 fn bench(script: impl FnOnce(u64) -> Vec<Line>) -> (Bench, u64) {
     let plan: Plan = serde_json::from_value(json!({
-        "plan_format": 1, "seed": 1, "out": "/nowhere", "driver": {"kind": "null"}, "phases": [],
+        "plan_format": 2, "seed": 1, "out": "/nowhere", "driver": {"kind": "null"}, "phases": [],
         "workload": {"records": 10, "mix": {"read": 1}, "request": {"kind": "uniform"}},
         "timeout_ms": 200,
     }))
@@ -128,6 +128,34 @@ fn a_read_modify_write_turns_where_its_read_was_done() {
         (now + 2_000_000, now + 3_000_000)
     );
     assert_eq!((did.started, did.done), (now + 1_000_000, now + 4_000_000));
+}
+
+#[test]
+fn an_update_that_is_tried_again_forgets_nothing_that_its_read_brought() {
+    let (bench, _) = bench(|_| {
+        let line = |outcome| (outcome, Stamps::default(), SOON);
+        vec![
+            line(Outcome::Ok),
+            line(Outcome::Unavailable),
+            line(Outcome::Ok),
+        ]
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .expect("a reactor");
+    let mut desk = desk(Kind::ReadModifyWrite);
+    let did = runtime.block_on(bench.perform(&mut desk));
+    assert_eq!((did.outcome, did.attempts), (Outcome::Ok, 2));
+    assert_eq!(desk.reply.rows, 1);
+    let ended: Vec<Outcome> = desk.reply.earlier.iter().map(|a| a.outcome).collect();
+    assert_eq!(ended, [Outcome::Ok, Outcome::Unavailable]);
+    assert!(
+        desk.reply
+            .earlier
+            .iter()
+            .all(|a| a.service_ns >= SOON.as_nanos() as u64)
+    );
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Operations on their way through clients, core and ledger: collected writes, and clients hired as they are needed.
 
 use super::*;
+use crate::client_state::{ClientState, RunWait};
 use crate::clock::Clock;
-use crate::core::{CoreParts, Performed};
 use crate::dispense::Dispenser;
 use crate::driver::AnyDriver;
 use crate::driver::scripted::{Line, Scripted};
@@ -10,12 +10,14 @@ use crate::generate::{Cursor, Generator};
 use crate::ledger::Ledger;
 use crate::operation::{Kind, Outcome};
 use crate::perform::{Policy, Tools};
+use crate::phase_state::{Performed, PhaseParts, WriteClock};
 use crate::plan::{Arrivals, Plan};
-use crate::recorder::{Recorder, SECOND};
+use crate::recorder::{Recorder, SECOND, WriterMessage};
 use crate::reply::{Reply, Stamps};
+use crate::tally::row;
 use serde_json::json;
 use std::sync::Arc;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 const CLIENTS: usize = 3;
@@ -25,18 +27,21 @@ const TOGETHER: usize = 4;
 
 fn plan() -> Plan {
     serde_json::from_value(json!({
-        "plan_format": 1, "seed": 1, "out": "/nowhere", "driver": {"kind": "null"}, "retry": "none",
+        "plan_format": 2, "seed": 1, "out": "/nowhere", "driver": {"kind": "null"}, "retry": "none",
         "workload": {"records": 10, "mix": {"insert": 1}, "request": {"kind": "uniform"}, "verify": "full"},
         "phases": [{"name": "run", "kind": "run", "in_flight": CLIENTS, "limit": {"operations": OPERATIONS}}],
     }))
     .expect("a plan")
 }
 
-fn core(plan: &Plan, grain_us: i64, start_ns: u64) -> Core {
+fn core(plan: &Plan, grain_us: i64, start_ns: u64) -> PhaseState {
+    recorded(plan, grain_us, start_ns, channel().0)
+}
+
+fn recorded(plan: &Plan, grain_us: i64, start_ns: u64, out: Sender<WriterMessage>) -> PhaseState {
     let phase = &plan.phases[0];
-    let (out, _) = channel();
     let (_, spares) = channel();
-    Core::new(CoreParts {
+    PhaseState::new(PhaseParts {
         dispenser: Dispenser::new(phase, 10, plan.engine, 1, 0, start_ns),
         cursor: Cursor::new(plan, phase.kind, 0).expect("a sound plan"),
         recorder: Recorder::new(start_ns, 1, true, true, out.clone(), spares),
@@ -46,8 +51,7 @@ fn core(plan: &Plan, grain_us: i64, start_ns: u64) -> Core {
         kind: phase.kind,
         clients: phase.in_flight as usize,
         workload: &plan.workload,
-        offset_us: 0,
-        grain_us,
+        write_clock: WriteClock::new(grain_us, 0),
     })
 }
 
@@ -55,10 +59,11 @@ fn core(plan: &Plan, grain_us: i64, start_ns: u64) -> Core {
 fn writes_of_one_timestamp_in_the_databases_unit_are_peers() {
     let mut core = core(&plan(), 1000, 0);
     let mut ticket = Ticket::default();
-    let mut claim = |core: &mut Core, now_us: u64| match core.claim(0, now_us * 1000, &mut ticket) {
-        Claim::Go => (ticket.draft.number, ticket.peer),
-        _ => panic!("there is work"),
-    };
+    let mut claim =
+        |core: &mut PhaseState, now_us: u64| match core.claim(0, now_us * 1000, &mut ticket) {
+            Claim::Go => (ticket.draft.number, ticket.peer),
+            _ => panic!("there is work"),
+        };
     let claimed: Vec<_> = [10_100, 10_200, 10_999, 11_000, 11_001, 13_000]
         .map(|now_us| claim(&mut core, now_us))
         .into();
@@ -66,12 +71,13 @@ fn writes_of_one_timestamp_in_the_databases_unit_are_peers() {
 }
 
 /// What is counted of a second in which 100 operations are due, by a core of three clients that take `taken` of them and
-/// finish each at once or not at all: (saturated, cap reached).
-fn second_of(taken: u64, finish: bool) -> (u64, u64) {
+/// finish each at once or not at all.
+fn second_of(taken: u64, finish: bool) -> ClientState {
     let mut plan = plan();
     plan.phases[0].limit.operations = Some(1000);
-    plan.phases[0].arrivals = Arrivals::Constant { rate: 100.0 };
-    let mut core = core(&plan, 1, 0);
+    plan.phases[0].arrivals = Arrivals::Constant { rate: 100.0.into() };
+    let (out, ticks) = channel();
+    let mut core = recorded(&plan, 1, 0, out);
     let mut ticket = Ticket::default();
     for number in 0..taken {
         let now = number * SECOND / 100;
@@ -89,20 +95,38 @@ fn second_of(taken: u64, finish: bool) -> (u64, u64) {
         }
     }
     core.tick(SECOND);
-    let counted = &core.saturation;
-    (counted.seconds_saturated, counted.seconds_cap_reached)
+    match ticks.try_recv() {
+        Ok(WriterMessage::Tick(tick)) => row(&tick, RunWait::default(), &[]).client.0,
+        _ => panic!("the second is over"),
+    }
 }
 
 #[test]
 fn a_second_is_kept_or_the_client_was_late_or_its_clients_were_all_busy() {
-    assert_eq!(second_of(100, true), (0, 0), "all that was due was done");
-    assert_eq!(second_of(95, true), (0, 0), "the grain of a tick");
-    assert_eq!(second_of(50, true), (1, 0), "clients were free");
-    assert_eq!(second_of(3, false), (0, 1), "all three wait for the server");
+    assert_eq!(
+        second_of(100, true),
+        ClientState::Kept,
+        "all that was due was done"
+    );
+    assert_eq!(
+        second_of(95, true),
+        ClientState::Kept,
+        "the grain of a tick"
+    );
+    assert_eq!(
+        second_of(50, true),
+        ClientState::Saturated,
+        "clients were free"
+    );
+    assert_eq!(
+        second_of(3, false),
+        ClientState::CapReached,
+        "all three wait for the server"
+    );
 }
 
 /// The core after all operations of `plan` were done by `driver`, and how many clients there were.
-fn work(plan: &Plan, driver: Scripted) -> (Core, usize) {
+fn work(plan: &Plan, driver: Scripted) -> (PhaseState, usize) {
     let tools = Tools {
         generator: Arc::new(Generator::new(plan).expect("a sound plan")),
         driver: AnyDriver::Scripted(Arc::new(driver)),
@@ -126,7 +150,7 @@ fn work(plan: &Plan, driver: Scripted) -> (Core, usize) {
 }
 
 /// The core after all inserts were done by a driver that collects them and whose flushes go by `script`.
-fn run(script: Vec<Line>) -> Core {
+fn run(script: Vec<Line>) -> PhaseState {
     let driver = Scripted {
         script: std::sync::Mutex::new(script.into()),
         together: TOGETHER,
@@ -136,10 +160,10 @@ fn run(script: Vec<Line>) -> Core {
 }
 
 /// Records that the ledger takes for written.
-fn acknowledged(core: &Core) -> usize {
+fn acknowledged(core: &PhaseState) -> usize {
     let mut floors = Vec::new();
     (10..10 + OPERATIONS)
-        .filter(|rank| core.ledger.known(*rank, &mut floors).present)
+        .filter(|rank| !core.ledger.known(*rank, &mut floors).unacknowledged)
         .count()
 }
 
@@ -169,7 +193,9 @@ fn a_write_counts_as_acknowledged_only_if_its_flush_was() {
 fn under_a_schedule_clients_are_hired_when_something_is_due_and_nobody_waits() {
     let mut plan = plan();
     plan.phases[0].in_flight = 1000;
-    plan.phases[0].arrivals = Arrivals::Constant { rate: 10_000.0 };
+    plan.phases[0].arrivals = Arrivals::Constant {
+        rate: 10_000.0.into(),
+    };
     let (core, hired) = work(&plan, Scripted::default());
     assert_eq!(core.ok, OPERATIONS);
     // One for each operation, however late they were, and one that found nothing left.

@@ -5,7 +5,7 @@ mod cell;
 mod cluster;
 mod wire;
 
-use crate::fault::Fate;
+use crate::fault::{Fate, Side};
 use crate::shape::{FAMILY, FIELD, Shape, number};
 use crate::ticket::{self, Operation, Step, Taken, Ticket};
 use wire::{Message, Reader};
@@ -60,13 +60,16 @@ impl Hbase {
         let param = reader.delimited().unwrap_or_default();
         if let b"Get" | b"Mutate" = method {
             let row = Reader(Reader(param).find(2)?).find(1)?;
+            let reads = method == b"Get";
             let ticket = Ticket::Hbase(ticket::Hbase {
                 call,
-                row: (method == b"Get").then(|| row.into()),
+                row: reads.then(|| row.into()),
             });
             return Some(Step::Asked(Operation {
                 number: number(row),
+                side: if reads { Side::Reads } else { Side::Writes },
                 ticket,
+                request: None,
             }));
         }
         match cluster::answer(method, param, self.port) {

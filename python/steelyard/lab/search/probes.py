@@ -11,7 +11,7 @@ import polars as pl
 from hdrh.histogram import HdrHistogram
 
 from steelyard.errors import InfrastructureError
-from steelyard.lab.phase import Drive
+from steelyard.lab.phase import PhaseRunner
 from steelyard.lab.search.answered import Answered, answered
 from steelyard.lab.search.rates import Limits, Search
 from steelyard.results.histograms import mean, percentiles, read_totals
@@ -22,7 +22,7 @@ from steelyard.spec.plan import PROBE
 PERCENT = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p999": 99.9}
 
 
-def find_rate(drive: Drive, asked: RateSearch) -> float:
+def find_rate(runner: PhaseRunner, asked: RateSearch) -> float:
     """Search, note all of it in the manifest, and return the highest rate (operations a second).
 
     Raises:
@@ -33,19 +33,19 @@ def find_rate(drive: Drive, asked: RateSearch) -> float:
     limits = Limits(asked.start, asked.least, asked.most, asked.precision, asked.confirm, bound_ns)
     search = Search(limits)
     while search.reason is None:
-        drive.phase(PROBE, counts=True, endless=False, rate=search.rate, noted=False)
-        folders = drive.fleet.folders
+        runner.phase(PROBE, counts=True, endless=False, rate=search.rate, noted=False)
+        folders = runner.fleet.folders
         probe = limits.judge(search.rate, _answered(folders, asked.probe_s), _latency(folders, asked))
         search.tell(probe)
         told = f"{probe.rate_per_s:,.0f}/s offered: {'borne' if probe.borne else 'too much'}"
-        drive.manifest.event(PROBE, told)
-        drive.manifest.search = _noted(search, asked)
+        runner.manifest.event(PROBE, told)
+        runner.manifest.search = _noted(search, asked)
     if search.found is None:
         raise InfrastructureError(
             f"no rate was found that the system bears: {search.reason} after {len(search.probes)} probes",
             hint="a lower load.search.least, a wider bound_ms, or longer probes (probe_s) may help",
         )
-    drive.show.say(f"highest rate: {search.found:,.0f}/s after {len(search.probes)} probes")
+    runner.show.say(f"highest rate: {search.found:,.0f}/s after {len(search.probes)} probes")
     return search.found
 
 

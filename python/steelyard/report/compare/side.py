@@ -60,6 +60,11 @@ class Side:
         return [f"{label(key)}: {reason}" if several and key else reason for key, reason in told]
 
     @property
+    def counting(self) -> set[int]:
+        """The trials that count."""
+        return {row["trial"] for cell in self.cells.values() for row in cell.counting}
+
+    @property
     def unsteady(self) -> int:
         """Trials that count and found no steady state."""
         rows = [row for cell in self.cells.values() for row in cell.counting]

@@ -11,9 +11,9 @@ from steelyard.analysis.evidence import Cell, Histograms, Sample
 from steelyard.analysis.stats.runs import FEW, Interval
 from steelyard.report.figures import histograms_of, trial_frame
 from steelyard.report.formatting import NONE, clean, digits, plain
-from steelyard.report.in_effect import part
 from steelyard.report.model import FIGURES, Figure, ReportModel, TrialReport
 from steelyard.report.tables.base import Table
+from steelyard.results.in_effect import part
 
 BRACKETS = ("ok/s", "p99, ms")
 """Figures of few trials that are shown with the least and the most: with all of them it were too wide."""

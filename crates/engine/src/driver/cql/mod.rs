@@ -16,6 +16,7 @@ mod statements;
 mod wait;
 mod wire;
 
+use super::coordinators::Coordinator;
 use super::traffic::Counters;
 use super::{Driver, OpenError, Traffic};
 use crate::generate::values::Values;
@@ -29,7 +30,6 @@ use outcome::Failure;
 use routes::{Choice, Routes};
 use serde_json::Value;
 use statements::{Prepared, Statements};
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use wire::connection::Connection;
@@ -119,7 +119,7 @@ impl Cql {
         rows::record(message, op.key.as_bytes(), first, values, reply)
     }
 
-    fn route(&self, op: &Operation, attempt: u32) -> Option<(Arc<Connection>, SocketAddr)> {
+    fn route(&self, op: &Operation, attempt: u32) -> Option<(Arc<Connection>, Coordinator)> {
         let avoided = if attempt > 1 {
             self.failed.take(op.number)
         } else {
@@ -199,6 +199,7 @@ impl Driver for Cql {
             reply.error = Some(failure.text);
             return failure.outcome;
         };
+        reply.coordinator = Some(node.index);
         let attempted = self.attempt(op, &connection, values, reply);
         let failure = match tokio::time::timeout(timeout, attempted).await {
             Ok(Ok(outcome)) => return outcome,
@@ -209,7 +210,7 @@ impl Driver for Cql {
             }
         };
         if failure.outcome.retryable() {
-            self.failed.note(op.number, node);
+            self.failed.note(op.number, node.address);
         }
         reply.error = Some(failure.text);
         failure.outcome
@@ -221,5 +222,9 @@ impl Driver for Cql {
 
     fn traffic(&self) -> Option<Traffic> {
         Some(self.counters.traffic())
+    }
+
+    fn coordinators(&self) -> Vec<String> {
+        self.counters.coordinators.names()
     }
 }

@@ -5,6 +5,7 @@ use super::wire::connection::Connection;
 use super::wire::establish::{Access, Refused};
 use super::wire::node::Node;
 use crate::driver::OpenError;
+use crate::driver::coordinators::Coordinator;
 use crate::driver::traffic::Counters;
 use scylla::client::session::Session;
 use scylla::cluster::ClusterState;
@@ -100,12 +101,12 @@ impl Routes {
     }
 
     /// A connection to a replica of `key`, each in its turn, or, where none can be reached, to any node; not to the one that
-    /// is `avoided` while there is another. With the node's address.
+    /// is `avoided` while there is another. With the node.
     pub(super) fn connection(
         &self,
         key: &[u8],
         avoided: Option<SocketAddr>,
-    ) -> Option<(Arc<Connection>, SocketAddr)> {
+    ) -> Option<(Arc<Connection>, Coordinator)> {
         let map = Arc::clone(&self.map.lock().unwrap_or_else(PoisonError::into_inner));
         let turn = self.turn.fetch_add(1, Ordering::Relaxed);
         let first = if avoided.is_none() {
@@ -124,14 +125,14 @@ fn reach(
     places: &[u16],
     turn: usize,
     avoided: Option<SocketAddr>,
-) -> Option<(Arc<Connection>, SocketAddr)> {
+) -> Option<(Arc<Connection>, Coordinator)> {
     (0..places.len()).find_map(|step| {
         let node = &map.nodes[usize::from(places[(turn + step) % places.len()])];
-        if avoided == Some(node.address) {
+        if avoided == Some(node.coordinator.address) {
             return None;
         }
         node.connection()
-            .map(|connection| (connection, node.address))
+            .map(|connection| (connection, node.coordinator))
     })
 }
 
@@ -145,7 +146,7 @@ async fn chart(
     let known: HashMap<SocketAddr, &Arc<Node>> = old
         .iter()
         .flat_map(|map| &map.nodes)
-        .map(|node| (node.address, node))
+        .map(|node| (node.coordinator.address, node))
         .collect();
     let opened = seen.get_nodes_info().iter().map(|node| {
         let address = SocketAddr::new(node.address.ip(), node.address.port());

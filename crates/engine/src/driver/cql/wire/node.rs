@@ -2,6 +2,7 @@
 
 use super::connection::Connection;
 use super::establish::{Access, Refused};
+use crate::driver::coordinators::Coordinator;
 use crate::driver::traffic::Counters;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,8 +17,8 @@ type Lane = Mutex<Option<Arc<Connection>>>;
 
 /// A node; dropped, it closes its connections.
 pub(crate) struct Node {
-    /// Where it answers CQL.
-    pub address: SocketAddr,
+    /// Where it answers CQL, and its index.
+    pub coordinator: Coordinator,
     /// Its datacenter.
     pub datacenter: Option<String>,
     lanes: Arc<[Lane]>,
@@ -62,7 +63,7 @@ impl Node {
                 .abort_handle()
         });
         let node = Self {
-            address,
+            coordinator: counters.coordinators.at(address),
             datacenter,
             keepers: keepers.collect(),
             lanes,

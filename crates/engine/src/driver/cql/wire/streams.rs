@@ -108,23 +108,22 @@ impl Streams {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Fail every request, and those that come later. The first reason stays.
+    /// Fail every request that is not answered, and those that come later. The first reason stays.
     pub(super) fn close(&self, why: Broken) {
-        let slots = {
+        let wakers = {
             let mut state = self.state();
             if state.broken.is_some() {
                 return;
             }
             state.broken = Some(why);
-            std::mem::take(&mut state.slots)
+            let waiting = state.slots.iter_mut().filter_map(|slot| match slot {
+                Slot::Waiting { waker, .. } => waker.take(),
+                _ => None,
+            });
+            waiting.collect::<Vec<_>>()
         };
-        for slot in slots {
-            if let Slot::Waiting {
-                waker: Some(waker), ..
-            } = slot
-            {
-                waker.wake();
-            }
+        for waker in wakers {
+            waker.wake();
         }
         self.queue_filled.notify_one();
         self.closed.notify_waiters();
@@ -173,11 +172,11 @@ impl Streams {
     ) -> Poll<Result<Answer, Broken>> {
         let mut guard = self.state();
         let state = &mut *guard;
-        if let Some(why) = state.broken {
-            return Poll::Ready(Err(why));
-        }
         let slot = &mut state.slots[usize::from(stream)];
         if let Slot::Waiting { waker, .. } = slot {
+            if let Some(why) = state.broken {
+                return Poll::Ready(Err(why));
+            }
             match waker {
                 Some(waker) => waker.clone_from(context.waker()),
                 None => *waker = Some(context.waker().clone()),
