@@ -20,45 +20,23 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 import steelyard
-from steelyard.analysis.balance import Balance, balance
-from steelyard.analysis.cost import Cost, costs
-from steelyard.analysis.inside import Inside, inside
-from steelyard.analysis.spread import EngineSpread, engine_spread
-from steelyard.analysis.steady import Steady
+from steelyard.analysis.balance import balance
+from steelyard.analysis.cost import costs
+from steelyard.analysis.inside import inside
+from steelyard.analysis.spread import engine_spread
 from steelyard.analysis.summary import Phase
 from steelyard.analysis.warnings import Warned
 from steelyard.errors import SteelyardError
 from steelyard.report.assessment import Judged, Read, certificate, judge, read_phases
 from steelyard.report.cut import warm_up_s, without_warm_up
-from steelyard.report.figures import Row, figures_of
 from steelyard.report.in_effect import master_names
 from steelyard.report.source import TrialSource
+from steelyard.report.trial_row import PhaseReport, Row, figures_of
 from steelyard.results.disk import replacing
 
 FILE = "derived.json"
 SOURCES = ("analysis/**/*.py", "report/*.py", "results/*.py", "spec/metrics.py")
 """What derives; below the package."""
-
-
-@dataclass(frozen=True)
-class PhaseReport:
-    """One phase with what was derived from it.
-
-    Attributes:
-        phase: counts and distributions.
-        steady: steadiness (of run phases).
-        costs: CPU and more of every party in this phase.
-        balance: how evenly the nodes shared it.
-        inside: what the servers told of themselves.
-        engines: percentiles per engine, when there were several.
-    """
-
-    phase: Phase
-    steady: Steady | None = None
-    costs: tuple[Cost, ...] = ()
-    balance: tuple[Balance, ...] = ()
-    inside: tuple[Inside, ...] = ()
-    engines: tuple[EngineSpread, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from steelyard.analysis.spread import Repeated, repeated
 from steelyard.analysis.stats.percentiles import merged
 from steelyard.analysis.warnings import Warned
 from steelyard.report.cut import without_warm_up
-from steelyard.report.derived import Derived, PhaseReport, derived
-from steelyard.report.figures import Row
+from steelyard.report.derived import Derived, derived
 from steelyard.report.source import TrialSource, open_source
+from steelyard.report.trial_row import PhaseReport, Row
 from steelyard.results.histograms import held
 
 __all__ = ["FIGURES", "Figure", "PhaseReport", "ReportModel", "TrialReport", "build"]

@@ -9,6 +9,7 @@ from steelyard.report.chart import Chart, Rows
 from steelyard.report.formatting import plain
 from steelyard.report.model import FIGURES, Figure, TrialReport
 from steelyard.report.study.dots import MEASURED, Dots
+from steelyard.report.study.dots_spec import dots_spec
 from steelyard.report.study.points import PointReport, factors
 
 TARGET = "target"
@@ -115,4 +116,5 @@ def _chart(
     if len(rows) < 2:
         return None
     note = "Each dot is a point of the study, its bar the 95 % interval over trials where there are enough."
-    return Chart(key, title, note, "", Dots(rows, x_title, y_title, y_log=log).draw)
+    dots = Dots(rows, x_title, y_title, y_log=log)
+    return Chart(key, title, note, "", lambda: dots_spec(dots))

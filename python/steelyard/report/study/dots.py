@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from steelyard.report.chart import Rows
 
@@ -30,9 +29,3 @@ class Dots:
     x_log: bool = False
     y_log: bool = False
     bars: bool = False
-
-    def draw(self) -> dict[str, Any]:
-        """The specification."""
-        from steelyard.report.study.dots_chart import dots_chart  # loads the chart library
-
-        return dots_chart(self)

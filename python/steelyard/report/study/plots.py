@@ -14,6 +14,7 @@ from steelyard.report.chart import Chart, Rows
 from steelyard.report.formatting import NONE, clean, digits, plain
 from steelyard.report.study.amounts import unit_of, words_of
 from steelyard.report.study.dots import MEASURED, PAPER, Dots
+from steelyard.report.study.dots_spec import dots_spec
 from steelyard.report.tables.base import Table
 from steelyard.spec.metrics import named
 from steelyard.spec.plots import PaperValues, Plot
@@ -145,7 +146,7 @@ def _drawn(plot: Plot, panel: str, rows: Rows, order: Mapping[str, int]) -> Draw
         x_log=plot.x_scale == "log", y_log=plot.y_scale == "log", bars=plot.mark == "bar",
     )  # fmt: skip
     measured = any(row["source"] == MEASURED for row in rows)
-    chart = Chart(key, title, _note(plot, rows), "", dots.draw) if measured else None
+    chart = Chart(key, title, _note(plot, rows), "", lambda: dots_spec(dots)) if measured else None
     return Drawn(key, title, chart, rows, x_title, y_title)
 
 
