@@ -270,6 +270,17 @@ def test_a_shape_is_what_wins() -> None:
     assert other.direction == "refuted"
 
 
+def test_a_shape_must_win_and_fit() -> None:
+    """A line through a saw wins over a constant, and misses it by more than half."""
+    level = {1: 1.0, 2: 6.0, 4: 4.0, 8: 24.0, 16: 16.0, 32: 96.0, 64: 64.0, 128: 384.0}
+    frame = trials(lambda clients: {METRIC: level[clients]}, [{"clients": n} for n in level])
+    check = {"kind": "shape", "factor": "clients", "shape": "linear", "against": ["constant", "linear"]}
+    found = one(check, frame, ["clients"])
+    assert found.words.startswith("linear: ")
+    assert found.direction == "inconclusive"
+    assert one({**check, "largest_miss": 2.0}, frame, ["clients"]).direction == "confirmed"
+
+
 TREND = {"kind": "trend", "factor": "clients", "direction": "up", "paper": 10.0}
 
 

@@ -135,7 +135,7 @@ def threshold(claim: Claim, check: Threshold, found: Mapping[Key, Line]) -> Find
         fits = compare(
             *_points(line, claim.metric), ("constant", "linear", "logarithmic", "linear-then-flat")
         )
-        answers.append(_wins(fits, "linear-then-flat"))
+        answers.append(_wins(fits, "linear-then-flat", check.largest_miss))
         bent = next((fit for fit in fits.fits if fit.name == "linear-then-flat"), None)
         if bent:
             estimates.append(bent.parameters["a" if check.of == "plateau" else "k"])
@@ -180,12 +180,19 @@ def shape(claim: Claim, check: Shape, found: Mapping[Key, Line]) -> Finding:
         + ", ".join(f"{fit.name} {fit.weight:.2f} (misses by {fit.miss:.0%})" for fit in f.fits[:3])
         for f in fits
     )
-    return Finding(_all([_wins(f, check.shape) for f in fits]), words, None, evidence(found, claim.metric))
+    return Finding(
+        _all([_wins(f, check.shape, check.largest_miss) for f in fits]),
+        words,
+        None,
+        evidence(found, claim.metric),
+    )
 
 
-def _wins(fits: Comparison, name: str) -> Answer:
+def _wins(fits: Comparison, name: str, largest_miss: float) -> Answer:
+    """Confirmed when the model wins and fits; one that wins and misses is only the least bad."""
     if fits.winner == name:
-        return "confirmed"
+        fit = next(fit for fit in fits.fits if fit.name == name)
+        return "confirmed" if fit.miss <= largest_miss else "inconclusive"
     return "inconclusive" if fits.winner == "undecided" else "refuted"
 
 
