@@ -39,8 +39,8 @@ METHODS = {
 }  # fmt: skip
 """Of a `Path` those that look at a disk."""
 OWN_FILES = {
-    "systems/embedded.py", "systems/inventory.py", "systems/cassandra/given.py", "systems/cassandra/ycsb.py",
-    "systems/hbase/site_file.py",
+    "systems/embedded.py", "systems/inventory.py", "systems/cassandra/given.py", "systems/cassandra/login.py",
+    "systems/cassandra/ycsb.py", "systems/hbase/site_file.py",
 }  # fmt: skip
 """The engine's store, which lives where the engine does; `doctor`, which looks at this machine; the user's
 files of passwords, certificates and addresses, which are the client's."""
