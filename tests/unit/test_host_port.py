@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from steelyard.errors import InputError
+from steelyard.cli.cluster import _show_logs
+from steelyard.errors import InfrastructureError, InputError
 from steelyard.hosts import process, records
 from steelyard.hosts.cgroup import Group
 from steelyard.hosts.host import Host
@@ -293,3 +294,15 @@ def test_a_server_started_by_a_thread_lives_and_dies_with_the_tool(tmp_path: Pat
     assert process.wait_gone([server], 10.0)
     assert LocalHost().end_leftovers() == [f"ended threads, left over by process {tool.pid}"]
     assert not (tmp_path / "work").exists()
+
+
+def test_the_ends_of_logs_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    logs = [tmp_path / name for name in ("a.log", "b.log", "none.log")]
+    with pytest.raises(InfrastructureError, match="nothing has been logged"):
+        _show_logs(LocalHost(), logs, 2, follow=False)
+    logs[0].write_text("one\ntwo\nthree\n")
+    logs[1].write_text("four\n")
+    _show_logs(LocalHost(), logs, 2, follow=False)
+    assert capsys.readouterr().out == f"==> {logs[0]} <==\ntwo\nthree\n==> {logs[1]} <==\nfour\n"
+    _show_logs(LocalHost(), logs[:1], 1, follow=False)
+    assert capsys.readouterr().out == "three\n"

@@ -173,6 +173,10 @@ class Host(Protocol):
         """Write a file, and make the folders above it."""
         ...
 
+    def put_secret(self, path: Path, content: bytes) -> None:
+        """Write a file that its owner alone may read at any time, and make the folders above it."""
+        ...
+
     def get(self, path: Path, start: int = 0) -> bytes:
         """What a file holds from byte `start` on; of a negative `start` the last so many."""
         ...

@@ -25,15 +25,11 @@ from steelyard.results.clock import now_text
 from steelyard.results.disk import writing
 from steelyard.spec.dataset import data_set, key
 from steelyard.spec.estimate import SPARE
-from steelyard.spec.load import Load
 from steelyard.spec.models import Trial
 from steelyard.spec.trials import data_bytes
 from steelyard.systems import create
 from steelyard.systems.base import Testbed
 from steelyard.systems.capabilities import snapshots
-
-DRIVEN = ("engines", "retry", "timeout_ms", "attempt_timeout_ms", "realtime", "load_clients")
-"""Settings of a trial's load that hold for loading, too."""
 
 
 class DataSets:
@@ -141,6 +137,4 @@ class DataSets:
 
 def _loading(trial: Trial) -> Trial:
     """The trial that only loads what another one needs, with a load's clients."""
-    same = {name: getattr(trial.load, name) for name in DRIVEN}
-    load = Load(phases=("load",), clients=trial.load.load_clients, **same)
-    return trial.model_copy(update={"load": load})
+    return trial.model_copy(update={"load": trial.load.loading()})

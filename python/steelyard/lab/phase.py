@@ -59,9 +59,7 @@ class PhaseRunner:
             InfrastructureError: nothing was answered any more, or an engine died.
         """
         with self.interrupts.noting():
-            at_ns = self.fleet.phase(name)
-            if rate is not None:
-                self.fleet.rate(rate, at_ns)
+            at_ns = self.fleet.phase(name, rate)
             self.manifest.phase_began(at_ns)
             self.manifest.event(name, t_ns=at_ns)
             self.show.begin(name)

@@ -217,6 +217,8 @@ class TrialRun:
         if not limit:
             return
         settled = self.testbed.settle(limit, self.show.say)
+        if settled.quiet and settled.how:
+            self.manifest.event("at rest", f"by {settled.how}, after {settled.seconds:.1f} s")
         if not settled.quiet:
             self.manifest.warn("unsettled", f"not at rest after {settled.seconds:.0f} s: {settled.detail}")
 

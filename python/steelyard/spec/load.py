@@ -12,6 +12,11 @@ DEFAULT_CLIENTS = 32
 DEFAULT_IN_FLIGHT = 1024
 DEFAULT_ATTEMPT_TIMEOUT_MS = 5_000
 DEFAULT_OPERATIONS = 100_000
+OF_A_RUN = frozenset(
+    {"phases", "audit", "clients", "target", "search", "curve", "arrivals", "in_flight", "operations",
+     "duration_s", "warmup_s", "first_record", "part", "settle_limit_s"}
+)  # fmt: skip
+"""Settings of `Load` that say what is measured and which part of it; all others say how it is driven."""
 
 
 class Part(Model):
@@ -138,6 +143,11 @@ class Load(Model):
         if self.engines > min(self.cap, self.load_clients):
             raise ValueError("more engines than clients: every engine needs at least one")
         return self
+
+    def loading(self) -> Load:
+        """One that only stores the records, all of them, as this one would before its run."""
+        same = {name: getattr(self, name) for name in self.model_fields_set - OF_A_RUN}
+        return Load(phases=("load",), clients=self.load_clients, **same)
 
     def _check_curve(self) -> None:
         times = [at_s for at_s, _ in self.curve]

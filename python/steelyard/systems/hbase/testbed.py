@@ -15,8 +15,7 @@ from steelyard.hosts.java import Java
 from steelyard.hosts.network import Endpoint
 from steelyard.hosts.say import Say
 from steelyard.spec.hbase import HBaseSystem
-from steelyard.systems import settling
-from steelyard.systems.base import Settled
+from steelyard.systems.base import OWN_FIGURES, Settled
 from steelyard.systems.cluster import START_LIMIT_S, LocalCluster
 from steelyard.systems.hbase import (
     admin,
@@ -46,7 +45,7 @@ from steelyard.systems.hbase.layout import (
 )
 from steelyard.systems.node import Node, NodeSpec
 from steelyard.systems.server import Server
-from steelyard.systems.waiting import wait_until
+from steelyard.systems.waiting import wait_rest, wait_until
 from steelyard.watch.beans import Role
 from steelyard.watch.target import WatchTarget
 
@@ -267,7 +266,7 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
 
     def settle(self, limit_s: float, say: Say) -> Settled:
         """Wait, within the limit, until all servers' flushes and compactions are done."""
-        return settling.settle(lambda: sum(map(_pending, self._region_servers())), limit_s, say)
+        return wait_rest(lambda: sum(map(_pending, self._region_servers())), limit_s, say, OWN_FIGURES)
 
     def flush(self, node: str, table: str | None = None) -> None:
         """Write the memstores of a node's regions, of one table or of all, to files."""
