@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,22 +51,22 @@ class Merged:
 
     def quantile(self, quantile: float) -> float:
         """Of all runs merged, in nanoseconds."""
-        return float(np.exp(self._log_quantiles(self.runs.sum(axis=0, keepdims=True), quantile)[0]))
+        return float(np.exp(self._log_quantiles(np.ones((1, self.count())), quantile)[0]))
 
     def of_units(self, quantile: float) -> Floats:
         """Of each unit's runs merged, in nanoseconds."""
-        return np.asarray(np.exp(self._log_quantiles(self._whole(), quantile)))
+        return np.asarray(np.exp(self._log_quantiles(np.eye(self.count()), quantile)))
 
     def resampled(self, quantile: float, seed: int = SEED) -> Floats:
         """Logarithms of the quantile of `RESAMPLES` bootstrap samples."""
-        whole = self._whole()
-        even = np.full(len(whole), 1 / len(whole))
-        drawn = np.random.default_rng(seed).multinomial(len(whole), even, size=RESAMPLES)
-        return self._log_quantiles(drawn @ whole, quantile)
+        count = self.count()
+        drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
+        return self._log_quantiles(drawn.astype(np.float64), quantile)
 
-    def _whole(self) -> Floats:
-        """(units, bins) counts."""
-        return np.array([self.runs[places].sum(axis=0) for places in self._units()])
+    @cached_property
+    def _sums(self) -> Floats:
+        """(units, bins) counts up to and including each bin."""
+        return np.array([self.runs[places].sum(axis=0).cumsum() for places in self._units()])
 
     def count(self) -> int:
         """Independent units."""
@@ -79,15 +80,26 @@ class Merged:
     def _units(self) -> list[list[int]]:
         return Runs([1.0] * len(self.runs), self.starts, self.loads).units()[0]
 
-    def _log_quantiles(self, counts: Floats, quantile: float) -> Floats:
-        """For each row, interpolated inside the bin that holds the quantile."""
-        sums = counts.cumsum(axis=1)
-        wanted = sums[:, -1] * quantile
-        place = np.minimum((sums < wanted[:, np.newaxis]).sum(axis=1), counts.shape[1] - 1)
-        rows = np.arange(counts.shape[0])
-        held = counts[rows, place]
-        inside = 1 - (sums[rows, place] - wanted) / np.where(held > 0, held, 1.0)
-        return np.asarray(GRID * (self.offset + place + np.clip(inside, 0, 1)))
+    def _log_quantiles(self, drawn: Floats, quantile: float) -> Floats:
+        """For each row of how often each unit was drawn, interpolated inside the bin that holds the quantile.
+
+        The bin is found by halving: summing all bins of all rows takes a hundred times as long.
+        """
+        wanted = self._up_to(drawn, np.full(len(drawn), self._sums.shape[1] - 1)) * quantile
+        low, high = np.zeros(len(drawn), np.int64), np.full(len(drawn), self._sums.shape[1] - 1)
+        while (low < high).any():
+            middle = (low + high) // 2
+            reached = self._up_to(drawn, middle) >= wanted
+            low, high = np.where(reached, low, middle + 1), np.where(reached, middle, high)
+            low = np.minimum(low, high)
+        sums = self._up_to(drawn, low)
+        held = sums - np.where(low > 0, self._up_to(drawn, np.maximum(low - 1, 0)), 0.0)
+        inside = 1 - (sums - wanted) / np.where(held > 0, held, 1.0)
+        return np.asarray(GRID * (self.offset + low + np.clip(inside, 0, 1)))
+
+    def _up_to(self, drawn: Floats, bins: NDArray[np.int64]) -> Floats:
+        """Each row's count up to and including a bin of its own."""
+        return np.asarray((drawn * self._sums[:, bins].T).sum(axis=1))
 
 
 def merged(
