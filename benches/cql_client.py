@@ -23,10 +23,10 @@ from pathlib import Path
 from peers import cql
 from peers.cost import Round, show, table
 
+from steelyard.hosts.process import own_identity
 from steelyard.spec.system import CassandraSystem
-from steelyard.testbed.cassandra import CassandraTestbed
-from steelyard.testbed.process import own_identity
-from steelyard.testbed.watch import host_facts
+from steelyard.systems.cassandra import CassandraTestbed
+from steelyard.watch import host_facts
 
 STEADY = 0.05
 """Throughput is steady when the last three runs of a kind lie this close together."""

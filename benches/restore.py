@@ -22,12 +22,12 @@ from typing import Any
 from pydantic import TypeAdapter
 from rich.console import Console
 
-from steelyard.progress import make_show
+from steelyard.lab.progress import make_show
+from steelyard.lab.study import conduct
 from steelyard.spec.load import Load
-from steelyard.spec.study import Study
+from steelyard.spec.models import Study
 from steelyard.spec.system import System
 from steelyard.spec.workload import CORE
-from steelyard.study import conduct
 
 BAR = 0.2
 

@@ -21,7 +21,7 @@ import psutil
 from pydantic import TypeAdapter
 
 from steelyard.spec.system import System
-from steelyard.testbed import create
+from steelyard.systems import create
 
 
 def start(settings: dict[str, Any]) -> tuple[float, float]:

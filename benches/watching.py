@@ -17,8 +17,8 @@ import statistics
 import time
 from dataclasses import dataclass
 
-from steelyard.testbed.base import WatchTarget
-from steelyard.testbed.watch import Sampler, ask
+from steelyard.watch import Sampler, ask
+from steelyard.watch.target import WatchTarget
 
 
 @dataclass(frozen=True)

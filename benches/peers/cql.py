@@ -22,9 +22,9 @@ from peers.cost import OURS, Cost
 from peers.jvm import JAVA, Jvm
 from peers.process import run
 from steelyard.engine.path import PLAN_FORMAT, find_engine
+from steelyard.hosts.artifacts import fetch
+from steelyard.hosts.records import cache_folder
 from steelyard.spec.workload import ConstantLength, Fields, Key, Mix, Uniform, Workload
-from steelyard.testbed.artifacts import fetch
-from steelyard.testbed.state import cache_folder
 
 HERE = Path(__file__).resolve().parent
 LATTE = "0.29.0"

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from steelyard.calibrate import cells as tries
 from steelyard.calibrate import conduct, limit
-from steelyard.calibrate.cells import OPEN_CAP, Cell
+from steelyard.calibrate.cells import OPEN_CAP, CalibrationCell
 from steelyard.calibrate.conduct import Calibration
 from steelyard.calibrate.fakes import Fakes
 from steelyard.calibrate.judge import Verdict
@@ -20,19 +20,19 @@ from steelyard.calibrate.laws import Constant, PeriodicStall
 from steelyard.calibrate.text import show
 from steelyard.engine.path import Engine, engine_path
 from steelyard.errors import EngineError
-from steelyard.interrupt import Interrupts
+from steelyard.lab.signals import Interrupts
 from steelyard.results.certificates import newest, save
 
-SHORT = Cell(Constant(2000), "open Poisson", 200, OPEN_CAP, 200)
+SHORT = CalibrationCell(Constant(2000), "open Poisson", 200, OPEN_CAP, 200)
 
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def cells(*, quick: bool) -> Iterator[Cell]:  # noqa: ARG001
+    def cells(*, quick: bool) -> Iterator[CalibrationCell]:  # noqa: ARG001
         yield SHORT
-        yield Cell(Constant(2000), "closed", 100, 4)
+        yield CalibrationCell(Constant(2000), "closed", 100, 4)
 
-    def one(*, quick: bool) -> Iterator[Cell]:  # noqa: ARG001
+    def one(*, quick: bool) -> Iterator[CalibrationCell]:  # noqa: ARG001
         yield SHORT
 
     monkeypatch.setattr(tries, "cells", cells)

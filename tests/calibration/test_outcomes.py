@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from steelyard.calibrate.cells import OPEN_CAP, Cell
+from steelyard.calibrate.cells import OPEN_CAP, CalibrationCell
 from steelyard.calibrate.drive import Lab, Observed, run
 from steelyard.calibrate.laws import Constant
 from steelyard.calibrate.truth import ANSWERED, DROPPED, ERROR, LOST, OVERLOADED, SILENT, Stamps
@@ -18,7 +18,7 @@ LATENCY_US = 20_000
 
 def tried(lab: Lab, folder: Path, **changes: Any) -> tuple[Observed, Stamps]:
     settings = {"timeout_ms": TIMEOUT_MS, **changes}
-    cell = Cell(Constant(LATENCY_US), "open constant", OPERATIONS, OPEN_CAP, RATE, **settings)
+    cell = CalibrationCell(Constant(LATENCY_US), "open constant", OPERATIONS, OPEN_CAP, RATE, **settings)
     observed = run(lab, cell, folder)
     assert observed.stamps is not None
     assert observed.summary["operations"] == OPERATIONS

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.calibrate.cells import OPEN_CAP, Cell
+from steelyard.calibrate.cells import OPEN_CAP, CalibrationCell
 from steelyard.calibrate.drive import Lab, Observed, run
 from steelyard.calibrate.fakes import Fakes
 from steelyard.calibrate.judge import Verdict, judge
@@ -36,7 +36,7 @@ LAWS = [
 ]
 
 
-def tried(lab: Lab, cell: Cell, folder: Path) -> tuple[Observed, Verdict]:
+def tried(lab: Lab, cell: CalibrationCell, folder: Path) -> tuple[Observed, Verdict]:
     """Run a cell and hold it against the truth; again where the client was late, as only a machine makes it.
 
     A busy machine holds a client up now and then; an engine that is wrong is wrong every time.
@@ -53,7 +53,7 @@ def tried(lab: Lab, cell: Cell, folder: Path) -> tuple[Observed, Verdict]:
     pytest.fail("; ".join(late))
 
 
-def too_late(cell: Cell, observed: Observed, verdict: Verdict) -> str:
+def too_late(cell: CalibrationCell, observed: Observed, verdict: Verdict) -> str:
     """Which percentile the engine reports too high, in words; one that is too low is never excused."""
     stamps = observed.stamps
     assert stamps is not None
@@ -72,13 +72,13 @@ def too_late(cell: Cell, observed: Observed, verdict: Verdict) -> str:
 @pytest.mark.parametrize("loop", ["open constant", "open Poisson"])
 def test_an_open_loop_tells_what_the_server_did(law: Law, loop: str, fakes: Fakes, tmp_path: Path) -> None:
     driver = "hbase" if loop == "open Poisson" else "cql"
-    cell = Cell(law, loop, OPERATIONS, OPEN_CAP, RATE)  # type: ignore[arg-type]
+    cell = CalibrationCell(law, loop, OPERATIONS, OPEN_CAP, RATE)  # type: ignore[arg-type]
     tried(Lab(driver, engine_path(), fakes), cell, tmp_path / "run")
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.kind)
 def test_a_closed_loop_tells_what_the_server_did(law: Law, fakes: Fakes, tmp_path: Path) -> None:
-    cell = Cell(law, "closed", 800, 20)
+    cell = CalibrationCell(law, "closed", 800, 20)
     tried(Lab("cql", engine_path(), fakes), cell, tmp_path / "run")
 
 
@@ -86,7 +86,7 @@ def test_a_closed_loop_tells_what_the_server_did(law: Law, fakes: Fakes, tmp_pat
 def test_no_cap_hides_a_stall(cap: int, lab: Lab, tmp_path: Path) -> None:
     """A server that stands still for 1 s in 4: whatever the cap, p99 is near that second."""
     law = OneStall(500, at_ms=1000, stall_ms=1000)
-    cell = Cell(law, "target, small cap", 1200, cap, 300)
+    cell = CalibrationCell(law, "target, small cap", 1200, cap, 300)
     observed, verdict = tried(lab, cell, tmp_path / "run")
     error = verdict.errors["p99"]
     assert error.model is not None
@@ -111,7 +111,7 @@ def cap_kept(observed: Observed, cap: int) -> bool:
 
 
 def test_every_operation_comes_once_and_never_before_it_is_due(lab: Lab, tmp_path: Path) -> None:
-    cell = Cell(Constant(1000), "open Poisson", OPERATIONS, OPEN_CAP, RATE)
+    cell = CalibrationCell(Constant(1000), "open Poisson", OPERATIONS, OPEN_CAP, RATE)
     observed = run(lab, cell, tmp_path / "run")
     stamps = observed.stamps
     assert stamps is not None

@@ -12,8 +12,8 @@ from pathlib import Path
 from types import ModuleType
 
 from steelyard.results.store import RunFolder
+from steelyard.spec.models import Trial
 from steelyard.spec.read import read_study
-from steelyard.spec.study import Trial
 from steelyard.spec.trials import trials
 
 TEXT = """

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 
 import polars as pl
 
-from steelyard.testbed.base import WatchTarget
-from steelyard.testbed.waiting import wait_until
-from steelyard.testbed.watch import Sampler
+from steelyard.systems.waiting import wait_until
+from steelyard.watch import Sampler
+from steelyard.watch.target import WatchTarget
 
 HEAP = "server_heap_used_bytes"
 LIMIT_S = 60.0

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from steelyard.hosts.process import own_identity
 from steelyard.spec.system import CassandraSystem, HBaseSystem
-from steelyard.testbed.cassandra import CassandraTestbed
-from steelyard.testbed.hbase import HBaseTestbed
-from steelyard.testbed.local import LocalCluster
-from steelyard.testbed.process import own_identity
+from steelyard.systems.cassandra import CassandraTestbed
+from steelyard.systems.cluster import LocalCluster
+from steelyard.systems.hbase import HBaseTestbed
 
 HERE = Path(__file__).parent
 

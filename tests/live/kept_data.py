@@ -8,19 +8,19 @@ from typing import Any
 
 from rich.console import Console
 
-from steelyard.datasets import DataSets
 from steelyard.engine.path import find_engine
-from steelyard.interrupt import Interrupts
-from steelyard.progress import make_show
+from steelyard.lab.datasets import DataSets
+from steelyard.lab.lease import Stay
+from steelyard.lab.progress import make_show
+from steelyard.lab.signals import Interrupts
+from steelyard.lab.trial import TrialRun
 from steelyard.results.read import TrialResult
 from steelyard.spec.load import Load
-from steelyard.spec.study import Trial
+from steelyard.spec.models import Trial
 from steelyard.spec.system import CassandraSystem, HBaseSystem
 from steelyard.spec.workload import CORE, ConstantLength, Fields, Mix, Sequential, Workload
-from steelyard.stay import Stay
-from steelyard.testbed import create
-from steelyard.testbed.snapshot import Snapshot
-from steelyard.trial import TrialRun
+from steelyard.systems import create
+from steelyard.systems.snapshot import Snapshot
 
 RECORDS = 3000
 FIELDS = Fields(count=4, length=ConstantLength(length=100))

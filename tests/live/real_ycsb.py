@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from steelyard.testbed.artifacts import fetch
+from steelyard.hosts.artifacts import fetch
 
 JAVA = Path(__file__).parents[2] / "java"
 CORE = "site.ycsb:core:0.17.0"

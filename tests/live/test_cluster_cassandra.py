@@ -14,12 +14,12 @@ import psutil
 import pytest
 
 from steelyard.errors import InfrastructureError, InputError
-from steelyard.testbed import cgroup, state
-from steelyard.testbed.cassandra import CassandraTestbed, ring
-from steelyard.testbed.cql_probe import ALL, answers, ask
-from steelyard.testbed.place import Place
-from steelyard.testbed.process import Identity, wait_gone
-from steelyard.testbed.watch.agent import ask as ask_agent
+from steelyard.hosts import cgroup, records
+from steelyard.hosts.place import Place
+from steelyard.hosts.process import Identity, wait_gone
+from steelyard.systems.cassandra import CassandraTestbed, ring
+from steelyard.systems.cassandra.cql_probe import ALL, answers, ask
+from steelyard.watch.agent import ask as ask_agent
 
 Make = Callable[..., CassandraTestbed]
 WAIT_S = 60.0
@@ -155,19 +155,19 @@ def test_two_clusters_at_once_and_no_name_twice(cassandra3: CassandraTestbed, cl
     assert not server.alive()
     assert not [folder for folder in groups if folder.exists()]
     assert not other.folder.exists()
-    assert "other" not in {found.name for found in state.records()}
+    assert "other" not in {found.name for found in records.records()}
 
 
 @pytest.mark.usefixtures("cassandra3")
 def test_occupied_port_names_the_process(cluster: Make) -> None:
     import socket
 
-    free = f"127.10.{max(int(r.block.split('.')[2]) for r in state.records()) + 1}.1"
+    free = f"127.10.{max(int(r.block.split('.')[2]) for r in records.records()) + 1}.1"
     with socket.create_server((free, 9042)), pytest.raises(InfrastructureError) as caught:
         cluster("blocked").up(print)
     assert f"{free}:9042 is already used by" in caught.value.message
     assert f"(pid {os.getpid()})" in caught.value.message
-    assert "blocked" not in {found.name for found in state.records()}
+    assert "blocked" not in {found.name for found in records.records()}
 
 
 def test_a_server_that_cannot_start_says_why_and_leaves_its_log(cluster: Make) -> None:
@@ -190,7 +190,7 @@ def test_an_interrupted_start_leaves_nothing(cluster: Make) -> None:
         half.up(interrupt)
     assert len(half.nodes) == 2
     assert not [node for node in half.nodes if node.alive]
-    assert not [record for record in state.records() if record.name == "half"]
+    assert not [record for record in records.records() if record.name == "half"]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
@@ -208,7 +208,7 @@ def test_namespaces_and_limits(cluster: Make) -> None:
         assert (folders["memory"] / "memory.limit_in_bytes").read_text().strip() == str(900 << 20)
         throttle = (folders["blkio"] / "blkio.throttle.write_bps_device").read_text()
         assert throttle.split()[1] == str(50 << 20)
-    spaces = [Path("/var/run/netns") / name for name in state.load("apart").namespaces]
+    spaces = [Path("/var/run/netns") / name for name in records.load("apart").namespaces]
     assert len(spaces) == 3
     assert all(space.exists() for space in spaces)
     apart.down(print)
@@ -241,7 +241,7 @@ OWNER = """
 import sys, time
 from pathlib import Path
 from steelyard.spec.system import CassandraSystem
-from steelyard.testbed import create
+from steelyard.systems import create
 testbed = create(CassandraSystem(profile="quick"), name="orphan", root=Path(sys.argv[1]))
 testbed.up(lambda _: None)
 if sys.argv[2] == "thread":  # as a timeline does: this server does not die with the tool
@@ -262,7 +262,7 @@ def test_a_killed_tool_leaves_no_server(tmp_path: Path, started_in: str) -> None
     ) as tool:
         assert tool.stdout is not None
         pid = int(tool.stdout.readline())
-        server = state.load("orphan").processes["node1"]
+        server = records.load("orphan").processes["node1"]
         assert server.pid == pid
         assert server.alive()
         tool.kill()
@@ -271,10 +271,10 @@ def test_a_killed_tool_leaves_no_server(tmp_path: Path, started_in: str) -> None
     else:
         assert server.alive()
     said: list[str] = []
-    assert state.end_leftovers(said.append) == ["orphan"]
+    assert records.end_leftovers(said.append) == ["orphan"]
     assert wait_gone([server], 10.0)
     assert not (tmp_path / "orphan").exists()
-    assert "orphan" not in {record.name for record in state.records()}
+    assert "orphan" not in {record.name for record in records.records()}
 
 
 def test_control_groups_are_gone_with_their_clusters(cluster: Make) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.testbed import state
+from steelyard.hosts import records
 
 CALL = "from steelyard.cli import app; app()"
 
@@ -22,8 +22,8 @@ def steelyard(*words: str) -> subprocess.CompletedProcess[str]:
 def lab(state_folder: Path) -> Iterator[str]:  # noqa: ARG001 - set before anything is recorded
     name = "clilab"
     yield name
-    if name in {record.name for record in state.records()}:
-        state.take_down(state.load(name))
+    if name in {record.name for record in records.records()}:
+        records.take_down(records.load(name))
 
 
 def test_a_cluster_stays_until_it_is_taken_down(lab: str) -> None:
@@ -32,7 +32,7 @@ def test_a_cluster_stays_until_it_is_taken_down(lab: str) -> None:
     )
     assert up.returncode == 0, up.stderr
     assert f"{lab} is up after" in up.stdout
-    record = state.load(lab)
+    record = records.load(lab)
     server = record.processes["node1"]
     assert server.alive()
     assert "concurrent_reads: 4" in (Path(record.root) / "node1" / "conf" / "cassandra.yaml").read_text()
@@ -50,7 +50,7 @@ def test_a_cluster_stays_until_it_is_taken_down(lab: str) -> None:
     down = steelyard("cluster", "down", lab)
     assert (down.returncode, down.stdout) == (0, f"{lab} is down\n")
     assert not server.alive()
-    assert not (state.clusters_folder() / lab).exists()
+    assert not (records.clusters_folder() / lab).exists()
     assert steelyard("cluster", "status", lab).returncode == 2
 
 

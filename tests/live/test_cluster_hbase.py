@@ -15,12 +15,12 @@ import psutil
 import pytest
 
 from steelyard.errors import InfrastructureError
+from steelyard.hosts import cgroup, records
+from steelyard.hosts.process import own_identity
 from steelyard.spec.system import HBaseSystem
-from steelyard.testbed import cgroup, state
-from steelyard.testbed.hbase import HBaseTestbed, admin, jmx, serving, wire
-from steelyard.testbed.hbase.layout import DATANODE, MASTER, REGIONSERVER, HBaseSpec, having
-from steelyard.testbed.process import own_identity
-from steelyard.testbed.waiting import wait_until
+from steelyard.systems.hbase import HBaseTestbed, admin, jmx, serving, wire
+from steelyard.systems.hbase.layout import DATANODE, MASTER, REGIONSERVER, HBaseSpec, having
+from steelyard.systems.waiting import wait_until
 
 Make = Callable[..., HBaseTestbed]
 WAIT_S = 60.0
@@ -217,7 +217,7 @@ def test_collected_files_tell_how_each_server_was_started(hbase3: HBaseTestbed, 
 def test_occupied_port_names_the_process_and_the_way_out(cluster: Make) -> None:
     import socket
 
-    free = f"127.10.{max(int(r.block.split('.')[2]) for r in state.records()) + 1}.1"
+    free = f"127.10.{max(int(r.block.split('.')[2]) for r in records.records()) + 1}.1"
     with socket.create_server((free, 16020)), pytest.raises(InfrastructureError) as caught:
         cluster("hblocked").up(print)
     assert f"{free}:16020 is already used by" in caught.value.message
@@ -236,7 +236,7 @@ def test_an_interrupted_start_leaves_nothing(cluster: Make) -> None:
         half.up(interrupt)
     assert half.servers
     assert not [server for server in half.servers if server.alive]
-    assert "hhalf" not in {record.name for record in state.records()}
+    assert "hhalf" not in {record.name for record in records.records()}
     assert not list(cgroup.MOUNT.glob("*/steelyard/hhalf")) + list(cgroup.MOUNT.glob("steelyard/hhalf"))
 
 

@@ -18,7 +18,7 @@ from typing import cast
 import pytest
 from test_rust_live import cargo_test, cargo_tests, registry
 
-from steelyard.testbed.hbase import HBaseTestbed, serving
+from steelyard.systems.hbase import HBaseTestbed, serving
 
 FAULTS = (
     "regions_move_under_load",

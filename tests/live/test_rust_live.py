@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.testbed.cassandra import CassandraTestbed
-from steelyard.testbed.hbase import HBaseTestbed
-from steelyard.testbed.hbase.layout import REGIONSERVER
+from steelyard.systems.cassandra import CassandraTestbed
+from steelyard.systems.hbase import HBaseTestbed
+from steelyard.systems.hbase.layout import REGIONSERVER
 
 CHECKOUT = Path(__file__).parents[2]
 LIMIT_S = 500

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from kept_data import EVERY_RECORD, RECORDS, Bench
 
+from steelyard.hosts import records
 from steelyard.spec.system import CassandraSystem
-from steelyard.testbed import state
-from steelyard.testbed.cassandra.testbed import CassandraTestbed
-from steelyard.testbed.cql_probe import ALL, ask
-from steelyard.testbed.snapshot.checksums import SnapshotChangedError
+from steelyard.systems.cassandra.cql_probe import ALL, ask
+from steelyard.systems.cassandra.testbed import CassandraTestbed
+from steelyard.systems.snapshot.checksums import SnapshotChangedError
 
 SYSTEM = {
     "nodes": 3,
@@ -63,4 +63,4 @@ def test_what_was_loaded_comes_back(bench: Bench) -> None:
     data.write_bytes(data.read_bytes()[:-1] + b"!")
     with pytest.raises(SnapshotChangedError, match="other content"):
         bench.restored(kept)
-    assert not [record for record in state.records() if record.name.startswith("kept-")]
+    assert not [record for record in records.records() if record.name.startswith("kept-")]

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from kept_data import EVERY_RECORD, RECORDS, Bench
 
+from steelyard.hosts import records
 from steelyard.spec.system import HBaseSystem
-from steelyard.testbed import state
-from steelyard.testbed.hbase import HBaseTestbed, admin, data, wire
-from steelyard.testbed.hbase.layout import REGIONSERVER, HBaseSpec
-from steelyard.testbed.hbase.serving import region
-from steelyard.testbed.snapshot.checksums import SnapshotChangedError
+from steelyard.systems.hbase import HBaseTestbed, admin, data, wire
+from steelyard.systems.hbase.layout import REGIONSERVER, HBaseSpec
+from steelyard.systems.hbase.serving import region
+from steelyard.systems.snapshot.checksums import SnapshotChangedError
 
 SYSTEM = {"nodes": 3, "profile": "quick", "roles": "colocated"}
 PAGE = 1000
@@ -80,4 +80,4 @@ def test_what_was_loaded_comes_back(bench: Bench, monkeypatch: pytest.MonkeyPatc
     block.write_bytes(block.read_bytes()[:-1] + b"!")
     with pytest.raises(SnapshotChangedError, match="other content"):
         bench.restored(kept)
-    assert not [record for record in state.records() if record.name.startswith("kept-")]
+    assert not [record for record in records.records() if record.name.startswith("kept-")]

@@ -16,8 +16,8 @@ import pytest
 from watching import HEAP, SENT_NS, await_missing, await_samples, times
 
 from steelyard.errors import InfrastructureError
-from steelyard.testbed.base import WatchTarget
-from steelyard.testbed.watch import AgentClient, Sampler, agent_jar, ask
+from steelyard.watch import AgentClient, Sampler, agent_jar, ask
+from steelyard.watch.target import WatchTarget
 
 pytestmark = pytest.mark.live
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from watching import await_value, freeze
 
-from steelyard.testbed.base import WatchTarget
-from steelyard.testbed.watch import Sampler, ask
+from steelyard.watch import Sampler, ask
+from steelyard.watch.target import WatchTarget
 
 pytestmark = pytest.mark.live
 

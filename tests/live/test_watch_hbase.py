@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from watching import freeze
 
+from steelyard.hosts.process import own_identity
 from steelyard.spec.system import HBaseSystem
-from steelyard.testbed.base import WatchTarget
-from steelyard.testbed.hbase import HBaseTestbed, serving
-from steelyard.testbed.process import own_identity
-from steelyard.testbed.waiting import wait_until
-from steelyard.testbed.watch import Sampler
-from steelyard.testbed.watch.beans import ROLES
+from steelyard.systems.hbase import HBaseTestbed, serving
+from steelyard.systems.waiting import wait_until
+from steelyard.watch import Sampler
+from steelyard.watch.beans import ROLES
+from steelyard.watch.target import WatchTarget
 
 READS = 200
 WAIT_S = 60.0

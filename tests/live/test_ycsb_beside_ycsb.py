@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from real_ycsb import JAVA, Done, RealYcsb, ours, parsed
 
-from steelyard.testbed.artifacts import fetch
-from steelyard.testbed.cassandra import CassandraTestbed
-from steelyard.testbed.cql_probe import ask
-from steelyard.testbed.hbase import HBaseTestbed
-from steelyard.testbed.place import Place
+from steelyard.hosts.artifacts import fetch
+from steelyard.hosts.place import Place
+from steelyard.systems.cassandra import CassandraTestbed
+from steelyard.systems.cassandra.cql_probe import ask
+from steelyard.systems.hbase import HBaseTestbed
 
 pytestmark = pytest.mark.live
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from steelyard.engine.path import PLAN_FORMAT, source_hash
-from steelyard.progress import Live
+from steelyard.lab.progress import Live
 from steelyard.version import checkout
 
 SCRIPT = Path(__file__).with_name("fake_engine.py")

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from steelyard.cli import app
 from steelyard.cli.options import FLAGS
-from steelyard.spec.study import Study
+from steelyard.spec.models import Study
 from steelyard.spec.system import CassandraSystem, EmbeddedSystem, HostsSystem
 
 HEAVY = ("polars", "scipy", "altair", "rich.console", "psutil", "steelyard.spec")

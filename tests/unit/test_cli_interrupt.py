@@ -19,7 +19,7 @@ from engine_fixtures import FakeEngine
 from steelyard.engine.fleet import Fleet
 from steelyard.engine.process import EngineProcess
 from steelyard.errors import Interrupted
-from steelyard.interrupt import Interrupts
+from steelyard.lab.signals import Interrupts
 
 ROOT = Path(__file__).parents[2]
 LIMIT_S = 60

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from steelyard.pace import Pace, about
+from steelyard.lab.time_left import Pace, about
 
 
 def test_before_anything_was_measured_the_estimate_stands() -> None:

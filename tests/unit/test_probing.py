@@ -9,7 +9,7 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from steelyard.errors import InfrastructureError
-from steelyard.probing import find_rate, forget
+from steelyard.lab.search.probes import find_rate, forget
 from steelyard.spec.load import Load, RateSearch
 from steelyard.spec.plan import phases
 

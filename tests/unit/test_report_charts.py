@@ -9,8 +9,8 @@ import pytest
 
 from steelyard.report.charts import charts_of
 from steelyard.report.charts.thin import MOST_POINTS, bin_seconds, highest, means
+from steelyard.report.formatting import clean, digits, duration, plain, size
 from steelyard.report.model import build
-from steelyard.report.words import clean, digits, duration, plain, size
 
 SAMPLE = Path(__file__).parents[1] / "data" / "results" / "sample"
 

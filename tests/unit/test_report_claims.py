@@ -20,8 +20,8 @@ from steelyard.report import write_report
 from steelyard.report.figures import trial_frame
 from steelyard.report.model import ReportModel, build
 from steelyard.report.study.answers import Answers, answers
-from steelyard.report.study.claims import evidence_table, headline, methods
 from steelyard.report.study.files import escape, latex
+from steelyard.report.study.verdicts import evidence_table, headline, methods
 from steelyard.report.tables.base import Table
 from steelyard.spec.metrics import CLIENT, INSIDE
 

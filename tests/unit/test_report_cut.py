@@ -9,7 +9,7 @@ import pytest
 from test_report_formats import maker
 
 from steelyard.analysis.steady import Steady
-from steelyard.report import trial
+from steelyard.report import assessment
 from steelyard.report.cut import warm_up_s
 from steelyard.report.figures import trial_frame
 from steelyard.report.model import build
@@ -40,7 +40,7 @@ def test_nothing_is_cut_unless_asked_for_and_found(tmp_path: Path) -> None:
 
 def test_the_rest_is_what_was_due_after_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The pause of second 2, with its failures, is warm-up here."""
-    monkeypatch.setattr(trial, "steadiness", lambda *_: steady(True, float(CUT)))
+    monkeypatch.setattr(assessment, "steadiness", lambda *_: steady(True, float(CUT)))
     whole = build(run(tmp_path / "whole", "fixed"))
     rest = build(run(tmp_path / "rest", "cut"))
     before, after = whole.trials[0].measured.phase, rest.trials[0].measured.phase  # type: ignore[union-attr]

@@ -12,7 +12,7 @@ from test_report_formats import make
 
 from steelyard.report import write_report
 from steelyard.report.charts import charts_of
-from steelyard.report.facts import master_names
+from steelyard.report.in_effect import master_names
 from steelyard.report.model import ReportModel, build
 from steelyard.report.tables import for_phase
 

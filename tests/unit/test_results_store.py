@@ -14,7 +14,7 @@ from steelyard.errors import InfrastructureError, InputError
 from steelyard.results.clock import clock_pair, process_start_ns
 from steelyard.results.disk import write_atomically, writing
 from steelyard.results.store import RunFolder
-from steelyard.spec.study import Study
+from steelyard.spec.models import Study
 from steelyard.spec.system import HostsSystem, NullSystem
 from steelyard.spec.trials import trials
 from steelyard.spec.workload import CORE

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from steelyard.search import MOST_PROBES, Limits, Probe, Search
+from steelyard.lab.search.rates import MOST_PROBES, Limits, Probe, Search
 
 Measured = tuple[float, float | None]
 System = Callable[[float], Measured]

@@ -14,14 +14,14 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from steelyard.errors import InfrastructureError, InputError
+from steelyard.hosts import network
 from steelyard.spec.system import CassandraSystem
-from steelyard.testbed import network
-from steelyard.testbed.cassandra import CassandraTestbed
-from steelyard.testbed.cassandra import data as cassandra
-from steelyard.testbed.hbase import data as hbase
-from steelyard.testbed.snapshot import Rules, Snapshot, checksums, files, store
-from steelyard.testbed.snapshot.checksums import SnapshotChangedError
-from steelyard.testbed.snapshot.restorable import difference
+from steelyard.systems.cassandra import CassandraTestbed
+from steelyard.systems.cassandra import data as cassandra
+from steelyard.systems.hbase import data as hbase
+from steelyard.systems.snapshot import Rules, Snapshot, checksums, files, store
+from steelyard.systems.snapshot.checksums import SnapshotChangedError
+from steelyard.systems.snapshot.restorable import difference
 
 PYTHON = Path(__file__).parents[2] / "python"
 NODES = ("node1", "node2")
@@ -215,7 +215,7 @@ def test_a_link_is_no_data(cluster: Path) -> None:
 TAKER = """
 import os, signal
 from pathlib import Path
-from steelyard.testbed.snapshot import Snapshot, Rules, checksums, store
+from steelyard.systems.snapshot import Snapshot, Rules, checksums, store
 checksums.text = lambda _: os.kill(os.getpid(), signal.SIGKILL)
 about = Snapshot("k1", "c", "n", "b", ("node1",), {}, {}, {})
 store.keep(about, Path(CLUSTER), Rules(("data",), lambda _: True))

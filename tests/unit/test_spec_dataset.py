@@ -11,8 +11,8 @@ from steelyard.errors import InputError
 from steelyard.spec.dataset import data_set, key
 from steelyard.spec.estimate import each, estimate
 from steelyard.spec.load import Load
+from steelyard.spec.models import Point, Trial
 from steelyard.spec.read import read_study
-from steelyard.spec.study import Point, Trial
 from steelyard.spec.system import CassandraSystem, HBaseSystem
 from steelyard.spec.trials import STRIDE, trials
 from steelyard.spec.workload import CORE

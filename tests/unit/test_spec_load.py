@@ -9,8 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from steelyard.spec.load import Load
+from steelyard.spec.models import Study, Trial
 from steelyard.spec.plan import engine_plan
-from steelyard.spec.study import Study, Trial
 from steelyard.spec.system import NullSystem
 from steelyard.spec.trials import trials
 from steelyard.spec.units import bytes_text, mebibytes, milliseconds, seconds

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from steelyard.spec.estimate import each, estimate, run_seconds
+from steelyard.spec.models import Study, Trial
 from steelyard.spec.read import read_study
-from steelyard.spec.study import Study, Trial
 from steelyard.spec.trials import STRIDE, plan_hash, trials
 
 TEXT = """

@@ -8,8 +8,8 @@ import pytest
 
 from steelyard.errors import InputError
 from steelyard.results.store import study_toml
+from steelyard.spec.models import Study
 from steelyard.spec.read import read_study
-from steelyard.spec.study import Study
 from steelyard.spec.system import CassandraSystem
 from steelyard.spec.trials import data_bytes, trial_seed, trials
 

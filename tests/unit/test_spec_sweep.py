@@ -10,11 +10,11 @@ import pytest
 
 from steelyard.errors import InputError
 from steelyard.results.store import factor_levels, study_toml
-from steelyard.spec.names import SHORT
+from steelyard.spec.factors import SHORT
+from steelyard.spec.models import Study
 from steelyard.spec.read import both_forms, read_study
 from steelyard.spec.schema import study_schema
 from steelyard.spec.shipped import find_study, shipped
-from steelyard.spec.study import Study
 from steelyard.spec.system import CassandraSystem, EmbeddedSystem
 from steelyard.spec.trials import trials
 

@@ -8,7 +8,7 @@ import pytest
 
 from steelyard.errors import InputError
 from steelyard.spec.draft import Draft
-from steelyard.spec.study import Study
+from steelyard.spec.models import Study
 from steelyard.spec.trials import mean_field_length
 from steelyard.spec.workload import CORE
 from steelyard.spec.workloads import find_workload

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from steelyard.analysis.claims import Verdict, judge
 from steelyard.errors import InputError
-from steelyard.spec.claims import Claim
+from steelyard.spec.checks import Claim
 
 METRIC = "read_service_mean_ns"
 

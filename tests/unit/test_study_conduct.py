@@ -12,15 +12,16 @@ from engine_fixtures import FakeEngine, Heard
 
 import steelyard
 from steelyard.errors import InfrastructureError, InputError, Interrupted
-from steelyard.interrupt import Interrupts
+from steelyard.hosts.say import Say
+from steelyard.lab.signals import Interrupts
+from steelyard.lab.study import Outcome, conduct
 from steelyard.results.disturbance import Disturbance
 from steelyard.results.store import RunFolder
+from steelyard.spec.models import Study
 from steelyard.spec.read import read_study
-from steelyard.spec.study import Study
 from steelyard.spec.trials import trials
-from steelyard.study import Outcome, conduct
-from steelyard.testbed.base import Say, WatchTarget
-from steelyard.testbed.null import NullTestbed
+from steelyard.systems.null import NullTestbed
+from steelyard.watch.target import WatchTarget
 
 TEXT = """
 repetitions = 2
@@ -62,7 +63,7 @@ class Bed(NullTestbed):
 def bed(monkeypatch: pytest.MonkeyPatch, fake_engine: FakeEngine) -> type[Bed]:
     fake_engine.mode("")
     Bed.calls, Bed.faults = [], {}
-    monkeypatch.setattr("steelyard.study.create", lambda *_, **__: Bed())
+    monkeypatch.setattr("steelyard.lab.study.create", lambda *_, **__: Bed())
     return Bed
 
 

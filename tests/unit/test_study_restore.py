@@ -14,15 +14,17 @@ from engine_fixtures import FakeEngine, Heard
 from rich.console import Console
 
 from steelyard.errors import InfrastructureError, Interrupted
+from steelyard.hosts.say import Say
+from steelyard.lab.study import Outcome, conduct
 from steelyard.report import text_report
 from steelyard.spec.read import read_study
-from steelyard.study import Outcome, conduct
-from steelyard.testbed.base import Say, Settled, WatchTarget
-from steelyard.testbed.cassandra.data import RULES
-from steelyard.testbed.node import NodeSpec
-from steelyard.testbed.null import NullTestbed
-from steelyard.testbed.snapshot import store
-from steelyard.testbed.snapshot.restorable import Restorable
+from steelyard.systems.base import Settled
+from steelyard.systems.cassandra.data import RULES
+from steelyard.systems.node import NodeSpec
+from steelyard.systems.null import NullTestbed
+from steelyard.systems.snapshot import store
+from steelyard.systems.snapshot.restorable import Restorable
+from steelyard.watch.target import WatchTarget
 
 TEXT = """
 repetitions = 3
@@ -100,7 +102,7 @@ def bed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fake_engine: FakeEngine
     monkeypatch.setenv("STEELYARD_STATE", str(tmp_path / "state"))
     Bed.calls, Bed.faults = [], {}
     for module in ("study", "datasets"):
-        monkeypatch.setattr(f"steelyard.{module}.create", lambda _system, *, name, root: Bed(name, root))
+        monkeypatch.setattr(f"steelyard.lab.{module}.create", lambda _system, *, name, root: Bed(name, root))
     return Bed
 
 
@@ -205,7 +207,7 @@ def test_an_interrupted_load_goes_on_with_a_new_one(tmp_path: Path, bed: type[Be
 def test_a_load_that_is_not_whole_is_not_kept(
     tmp_path: Path, bed: type[Bed], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("steelyard.trial.TrialRun._check_load", lambda *_: 9)
+    monkeypatch.setattr("steelyard.lab.trial.TrialRun._check_load", lambda *_: 9)
     outcome = go(tmp_path)
     assert {error.message for error in outcome.errors} == {
         "only 9 of 10 records were stored: that is not kept"
@@ -217,7 +219,7 @@ def test_a_load_that_is_not_whole_is_not_kept(
 def test_what_differs_after_a_restore_fails_the_trial(
     tmp_path: Path, bed: type[Bed], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("steelyard.testbed.snapshot.restorable.SAME_LIMIT_S", 0.0)
+    monkeypatch.setattr("steelyard.systems.snapshot.restorable.SAME_LIMIT_S", 0.0)
     go(tmp_path)
     monkeypatch.setattr(bed, "place", lambda self, _: (self.folder / "node1").mkdir(parents=True))
     outcome = go(tmp_path, "again")
@@ -237,7 +239,7 @@ def test_what_does_not_come_to_rest_is_not_kept(
 def test_nothing_is_loaded_where_there_is_no_room(
     tmp_path: Path, bed: type[Bed], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("steelyard.testbed.snapshot.files.SPARE_BYTES", 1 << 62)
+    monkeypatch.setattr("steelyard.systems.snapshot.files.SPARE_BYTES", 1 << 62)
     outcome = go(tmp_path, overrides=["repetitions=1"])
     assert "MiB left" in outcome.errors[0].message
     assert "empty up" not in bed.calls

@@ -9,9 +9,9 @@ import pytest
 
 from steelyard.errors import InputError
 from steelyard.spec.system import CassandraSystem, CqlAccess, Datacenter, Replication
-from steelyard.testbed.cassandra import config, names, profile, replication, shipped
-from steelyard.testbed.cassandra.tokens import MURMUR3_MIN, RANDOM_RANGE, initial_tokens
-from steelyard.testbed.cassandra.versions import LINES, coordinates, resolve
+from steelyard.systems.cassandra import config, old_names, profile, replication, shipped
+from steelyard.systems.cassandra.tokens import MURMUR3_MIN, RANDOM_RANGE, initial_tokens
+from steelyard.systems.cassandra.versions import LINES, coordinates, resolve
 
 FIVE, THREE = LINES["5.0"], LINES["3.11"]
 
@@ -67,7 +67,7 @@ def test_old_line_has_old_names_and_bare_numbers() -> None:
     shared = config.settings(CassandraSystem(profile="quick"), THREE)
     assert shared["commitlog_segment_size_in_mb"] == 8
     assert shared["compaction_throughput_mb_per_sec"] == 0
-    assert not set(shared) & set(names.OLD_NAMES)
+    assert not set(shared) & set(old_names.OLD_NAMES)
     assert shared["start_rpc"] is False
 
 

@@ -10,12 +10,22 @@ import pytest
 from pydantic import ValidationError
 
 from steelyard.errors import InputError
+from steelyard.hosts import artifacts
+from steelyard.hosts.java import Java
+from steelyard.hosts.place import Place, place_of
 from steelyard.spec.local import NodeLimits
 from steelyard.spec.system import HBaseAccess, HBaseHeaps, HBaseHostsSystem, HBaseSystem
-from steelyard.testbed import artifacts
-from steelyard.testbed.hbase import HBaseHostsTestbed, HBaseTestbed, config, defaults, facts, profile, serving
-from steelyard.testbed.hbase.launch import Launch
-from steelyard.testbed.hbase.layout import (
+from steelyard.systems.hbase import (
+    HBaseHostsTestbed,
+    HBaseTestbed,
+    config,
+    defaults,
+    facts,
+    profile,
+    serving,
+)
+from steelyard.systems.hbase.launch import Launch
+from steelyard.systems.hbase.layout import (
     DATANODE,
     INSIDE,
     INSIDE_PORT,
@@ -27,10 +37,8 @@ from steelyard.testbed.hbase.layout import (
     HBaseSpec,
     node_specs,
 )
-from steelyard.testbed.hbase.versions import LINES, coordinates, resolve
-from steelyard.testbed.java import Java
-from steelyard.testbed.place import Place, place_of
-from steelyard.testbed.server import last_word
+from steelyard.systems.hbase.versions import LINES, coordinates, resolve
+from steelyard.systems.server import last_word
 
 JAVA = Java(Path("/j/bin/java"), 17, "seventeen")
 

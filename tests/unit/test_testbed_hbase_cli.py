@@ -6,8 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from steelyard.cli import app
+from steelyard.cli.bench_study import bench_study
 from steelyard.cli.options import FLAGS
-from steelyard.cli.words import bench_study
 from steelyard.errors import InputError
 from steelyard.spec.system import HBaseHostsSystem, HBaseSystem, System
 from steelyard.spec.systems import has_setting, kinds

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steelyard.testbed.hbase import admin, jmx, wire
-from steelyard.testbed.place import Place
+from steelyard.hosts.place import Place
+from steelyard.systems.hbase import admin, jmx, wire
 
 NUMBER = st.integers(1, 2**29 - 1)
 VALUE = st.one_of(st.integers(0, 2**64 - 1), st.binary(max_size=300))

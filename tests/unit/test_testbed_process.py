@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from steelyard.errors import InfrastructureError, InputError
-from steelyard.testbed import network, process, state
-from steelyard.testbed.process import Identity
+from steelyard.hosts import network, process, records
+from steelyard.hosts.process import Identity
 
 SLEEP = ["sleep", "600"]
 
@@ -83,7 +83,7 @@ def test_what_ignores_sigterm_is_killed(tmp_path: Path) -> None:
 def test_a_server_dies_with_the_tool(tmp_path: Path) -> None:
     """The kernel ends it when the tool is killed, before any next start."""
     script = (
-        "import sys, os, time; from pathlib import Path; from steelyard.testbed import process\n"
+        "import sys, os, time; from pathlib import Path; from steelyard.hosts import process\n"
         "here = Path(sys.argv[1])\n"
         "found, _ = process.start(['sleep', '600'], log=here / 'log', cwd=here,\n"
         "                         before=lambda _: None, die_with_us=True)\n"
@@ -102,8 +102,8 @@ def test_a_server_dies_with_the_tool(tmp_path: Path) -> None:
     assert process.wait_gone([server], 10.0)
 
 
-def record(name: str, root: Path, server: Identity, owner: Identity | None) -> state.Record:
-    made = state.Record(name, "cassandra", str(root), "127.10.9", owner)
+def record(name: str, root: Path, server: Identity, owner: Identity | None) -> records.Record:
+    made = records.Record(name, "cassandra", str(root), "127.10.9", owner)
     made.processes["node1"] = server
     made.save()
     root.mkdir()
@@ -118,24 +118,24 @@ def test_leftovers_are_those_whose_owner_is_gone(tmp_path: Path) -> None:
     record("kept", tmp_path / "kept", kept[0], None)
     record("left", tmp_path / "left", left[0], gone)
     said: list[str] = []
-    assert state.end_leftovers(said.append) == ["left"]
+    assert records.end_leftovers(said.append) == ["left"]
     assert said == [f"ending left, left over by process {me.pid}"]
     assert left[1].wait() in (-signal.SIGTERM, -signal.SIGKILL)
     assert not (tmp_path / "left").exists()
-    assert [found.name for found in state.records()] == ["kept", "mine"]
-    assert state.load("mine").owner == me
+    assert [found.name for found in records.records()] == ["kept", "mine"]
+    assert records.load("mine").owner == me
     for name, (_, child) in (("mine", mine), ("kept", kept)):
         assert child.poll() is None
-        state.take_down(state.load(name))
+        records.take_down(records.load(name))
         child.wait()
-    assert state.records() == []
+    assert records.records() == []
 
 
 def test_unknown_cluster_and_bad_name() -> None:
     with pytest.raises(InputError, match="no cluster named 'nope'"):
-        state.load("nope")
+        records.load("nope")
     with pytest.raises(InputError, match="cannot name a cluster"):
-        state.checked_name("../lab")
+        records.checked_name("../lab")
 
 
 def test_an_occupied_port_names_its_owner() -> None:

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from steelyard.errors import InfrastructureError, InputError, MissingToolError
+from steelyard.hosts import artifacts, cgroup, java
 from steelyard.spec.system import EmbeddedSystem, HostsSystem, NodeLimits, NullSystem
-from steelyard.testbed import artifacts, cgroup, cql_probe, create, java
-from steelyard.testbed.cql_probe import Place
+from steelyard.systems import create
+from steelyard.systems.cassandra import cql_probe
+from steelyard.systems.cassandra.cql_probe import Place
 
 
 @pytest.fixture(autouse=True)

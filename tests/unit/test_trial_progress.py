@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 from steelyard.errors import Interrupted
-from steelyard.interrupt import Interrupts
-from steelyard.progress import Bars, Lines, Live, latency, make_show
+from steelyard.lab.progress import Bars, Lines, Live, latency, make_show
+from steelyard.lab.signals import Interrupts
 
 
 def interval(**changes: object) -> dict[str, object]:

@@ -14,16 +14,18 @@ from engine_fixtures import FakeEngine, Heard
 
 from steelyard.engine.path import find_engine
 from steelyard.errors import InfrastructureError, Interrupted
-from steelyard.interrupt import Interrupts
+from steelyard.hosts.say import Say
+from steelyard.lab.signals import Interrupts
+from steelyard.lab.trial import TrialRun
 from steelyard.results.read import open_run
 from steelyard.spec.load import Load
-from steelyard.spec.study import Study
+from steelyard.spec.models import Study
 from steelyard.spec.system import NullSystem
 from steelyard.spec.trials import trials
 from steelyard.spec.workload import CORE
-from steelyard.testbed.base import Say, Settled, WatchTarget
-from steelyard.testbed.null import NullTestbed
-from steelyard.trial import TrialRun
+from steelyard.systems.base import Settled
+from steelyard.systems.null import NullTestbed
+from steelyard.watch.target import WatchTarget
 
 
 class Bed(NullTestbed):
@@ -205,8 +207,8 @@ def test_a_server_that_dies_is_noted_and_the_run_goes_on(tmp_path: Path) -> None
 def test_when_nothing_answers_any_more_an_endless_phase_is_stopped(
     fake_engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("steelyard.drive.ALL_DEAD_LIMIT_S", 0.2)
-    monkeypatch.setattr("steelyard.drive.LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr("steelyard.lab.phase.ALL_DEAD_LIMIT_S", 0.2)
+    monkeypatch.setattr("steelyard.lab.phase.LOOK_EVERY_S", 0.0)
     fake_engine.mode("numb-in-run")
     bed = Bed(dead=lambda: [("node1", "killed by SIGKILL"), ("node2", "exit status 3")])
     run = trial_run(tmp_path, bed)
@@ -220,7 +222,7 @@ def test_when_nothing_answers_any_more_an_endless_phase_is_stopped(
 def test_an_engine_that_does_not_stop(
     fake_engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("steelyard.drive.STOP_GRACE_S", 0.2)
+    monkeypatch.setattr("steelyard.lab.phase.STOP_GRACE_S", 0.2)
     fake_engine.mode("deaf-in-run")
     interrupts = Interrupts()
     bed = Bed(settle=lambda: _interrupt(interrupts))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.errors import InfrastructureError, MissingToolError
-from steelyard.testbed.watch import agent_jar, jar
+from steelyard.watch import agent_jar, jar
 
 COMPILER = """#!/bin/sh
 echo "$@" >> {log}

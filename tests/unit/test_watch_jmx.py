@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steelyard.testbed.watch import http
-from steelyard.testbed.watch.beans import ROLES, figures
-from steelyard.testbed.watch.jmx import REPEAT_AFTER_S, JmxDialogue, jmx_dialogues
+from steelyard.watch import http
+from steelyard.watch.beans import ROLES, figures
+from steelyard.watch.jmx import REPEAT_AFTER_S, JmxDialogue, jmx_dialogues
 
 DATA = Path(__file__).parents[1] / "data" / "watch" / "jmx"
 CAPTURED = {
@@ -27,7 +27,7 @@ CAPTURED = {
 def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The dialogue's clock, as its only element."""
     clock = [100.0]
-    monkeypatch.setattr("steelyard.testbed.watch.jmx.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("steelyard.watch.jmx.time.monotonic", lambda: clock[0])
     return clock
 
 

@@ -17,10 +17,10 @@ from urllib.parse import parse_qs, urlparse
 import pytest
 from watching import LIMIT_S, SENT_NS, await_samples, times
 
-from steelyard.testbed.base import WatchTarget
-from steelyard.testbed.waiting import wait_until
-from steelyard.testbed.watch import Sampler
-from steelyard.testbed.watch.beans import ROLES, Bean, Role
+from steelyard.systems.waiting import wait_until
+from steelyard.watch import Sampler
+from steelyard.watch.beans import ROLES, Bean, Role
+from steelyard.watch.target import WatchTarget
 
 PERIOD_S = 0.05
 GC = "server_gc_count_total"
@@ -127,7 +127,7 @@ def test_all_servers_of_a_node_speak_for_it() -> None:
 
 
 def test_a_server_that_is_gone_is_a_gap_and_its_node_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("steelyard.testbed.watch.link.LONGEST_PAUSE_S", 0.1)
+    monkeypatch.setattr("steelyard.watch.link.LONGEST_PAUSE_S", 0.1)
     region, master = Jmx(), Jmx()
     with serving(master) as two:
         with serving(region) as one:

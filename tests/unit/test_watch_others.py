@@ -12,7 +12,7 @@ import polars as pl
 
 from steelyard.analysis.summary import Phase
 from steelyard.report.taint import crowd
-from steelyard.testbed.watch.others import EVERY_S, Others, Spent, growth
+from steelyard.watch.others import EVERY_S, Others, Spent, growth
 
 BURN = """
 import sys, time

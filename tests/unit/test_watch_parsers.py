@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.testbed.watch import cgroup, host, machine, proc
+from steelyard.watch import cgroup, host, machine, proc
 
 DATA = Path(__file__).parent.parent / "data" / "watch"
 GROUP_V1 = {name: DATA / "cgroup_v1" / name for name in ("cpu", "cpuacct", "memory", "blkio")}

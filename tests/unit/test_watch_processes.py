@@ -7,8 +7,8 @@ import subprocess
 import sys
 import time
 
-from steelyard.testbed.watch.files import OpenFiles
-from steelyard.testbed.watch.processes import Processes, family
+from steelyard.watch.files import OpenFiles
+from steelyard.watch.processes import Processes, family
 
 BURN = """
 import time

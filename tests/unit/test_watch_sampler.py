@@ -18,12 +18,13 @@ from hypothesis import strategies as st
 from watching import LIMIT_S, await_missing, times
 
 from steelyard.errors import InfrastructureError
-from steelyard.testbed.base import WatchTarget
-from steelyard.testbed.waiting import wait_until
-from steelyard.testbed.watch import AgentClient, Sampler, ask, host_facts, read_spool
-from steelyard.testbed.watch.link import ANSWER_WITHIN_S
-from steelyard.testbed.watch.sampler import next_due
-from steelyard.testbed.watch.table import Table
+from steelyard.results.tables import read_spool
+from steelyard.systems.waiting import wait_until
+from steelyard.watch import AgentClient, Sampler, ask, host_facts
+from steelyard.watch.link import ANSWER_WITHIN_S
+from steelyard.watch.sampler import next_due
+from steelyard.watch.table import Table
+from steelyard.watch.target import WatchTarget
 
 PERIOD_S = 0.05
 CPU = "cpu_seconds_total"
@@ -160,7 +161,7 @@ def test_a_broken_agent_is_noted(answer: Answer, why: str) -> None:
 def test_an_agent_that_comes_later_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = free.getsockname()
-    monkeypatch.setattr("steelyard.testbed.watch.link.LONGEST_PAUSE_S", 0.1)
+    monkeypatch.setattr("steelyard.watch.link.LONGEST_PAUSE_S", 0.1)
     sampler = Sampler([node("node1", address)], dict, os.getpid(), 0.05)
     sampler.start()
     await_missing(sampler, "node1.server_*", "refused")

@@ -13,10 +13,10 @@ import pytest
 from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 
-from steelyard.progress import Live
+from steelyard.lab.progress import Live
+from steelyard.lab.study import Outcome
 from steelyard.results.read import TrialResult
 from steelyard.spec.properties import Properties, Property
-from steelyard.study import Outcome
 from steelyard.ycsb import exporters
 from steelyard.ycsb.choices import Choices, choose
 from steelyard.ycsb.client import failure

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from steelyard.errors import InputError
+from steelyard.spec.models import Study
 from steelyard.spec.plan import engine_plan, phases
 from steelyard.spec.properties import Properties
-from steelyard.spec.study import Study
 from steelyard.spec.trials import trials
+from steelyard.ycsb.arguments import parse
 from steelyard.ycsb.bindings import BINDINGS
 from steelyard.ycsb.choices import choose
-from steelyard.ycsb.names import remarks
-from steelyard.ycsb.study import Task, make_task
-from steelyard.ycsb.words import parse
+from steelyard.ycsb.known_properties import remarks
+from steelyard.ycsb.translate import Task, make_task
 
 SHIPPED = Path(__file__).parents[2] / "workloads"
 A = ("-P", str(SHIPPED / "workloada"))

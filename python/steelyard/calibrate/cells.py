@@ -21,7 +21,7 @@ SEED = 20_251
 
 
 @dataclass(frozen=True)
-class Cell:
+class CalibrationCell:
     """One try.
 
     Attributes:
@@ -75,22 +75,22 @@ def laws(seconds: float) -> tuple[Law, ...]:
     )
 
 
-def cells(*, quick: bool) -> Iterator[Cell]:
+def cells(*, quick: bool) -> Iterator[CalibrationCell]:
     """Every try, the closed loops last. The long ones stall for 1 s in 20 s."""
     for rate, seconds in zip(RATES, (4, 2) if quick else (20, 10), strict=True):
         for law in laws(seconds):
             for loop in _paced(quick=quick):
-                yield Cell(law, loop, rate * seconds, _cap(loop, law, rate), rate)
+                yield CalibrationCell(law, loop, rate * seconds, _cap(loop, law, rate), rate)
     seconds = 2 if quick else 10
     for law in laws(seconds):
         operations = int(seconds * CLIENTS * 1e6 / (law.typical_us() + 100))
-        yield Cell(law, "closed", operations, CLIENTS)
+        yield CalibrationCell(law, "closed", operations, CLIENTS)
 
 
-def busy_cells(*, quick: bool) -> Iterator[Cell]:
+def busy_cells(*, quick: bool) -> Iterator[CalibrationCell]:
     """The same rates beside a server that uses CPU for every request: most of a core at the highest."""
     for rate in RATES:
-        yield Cell(
+        yield CalibrationCell(
             Constant(500), "open Poisson", rate * (2 if quick else 10), OPEN_CAP, rate, burn_us=BUSY_US
         )
 

@@ -11,18 +11,18 @@ from typing import Any
 
 from steelyard.calibrate import cells as tries
 from steelyard.calibrate import limit
-from steelyard.calibrate.cells import Cell
+from steelyard.calibrate.cells import CalibrationCell
 from steelyard.calibrate.drive import Lab, run
 from steelyard.calibrate.fakes import Fakes
 from steelyard.calibrate.judge import ABSOLUTE_US, RELATIVE, Verdict, judge
 from steelyard.engine.path import Engine, find_engine
 from steelyard.engine.process import Event
 from steelyard.errors import Interrupted
-from steelyard.interrupt import Interrupts
+from steelyard.lab.signals import Interrupts
 from steelyard.results.certificates import FORMAT
 from steelyard.results.clock import now_text
-from steelyard.testbed.watch.host import host_facts
 from steelyard.version import version
+from steelyard.watch.host import host_facts
 
 DRIVERS = ("cql", "hbase", "null")
 TRIES = 4
@@ -83,15 +83,15 @@ class Calibration:
         for _ in self._each("busy", self._busy(), lab, folder):
             pass
 
-    def _cells(self) -> Iterable[Cell]:
+    def _cells(self) -> Iterable[CalibrationCell]:
         """With the null driver there is nothing to wait for, and one law is as good as all."""
         every = tries.cells(quick=self.quick)
         return every if self.driver != "null" else [c for c in every if c.law.kind == "constant"]
 
-    def _busy(self) -> Iterable[Cell]:
+    def _busy(self) -> Iterable[CalibrationCell]:
         return tries.busy_cells(quick=self.quick) if self.driver != "null" else ()
 
-    def _each(self, part: str, cells: Iterable[Cell], lab: Lab, folder: Path) -> Iterable[Verdict]:
+    def _each(self, part: str, cells: Iterable[CalibrationCell], lab: Lab, folder: Path) -> Iterable[Verdict]:
         for number, cell in enumerate(cells):
             self._begin(cell.name)
             verdict = self._calmest(cell, lab, folder / f"{part}-{number}")
@@ -99,7 +99,7 @@ class Calibration:
             self._told(part, verdict)
             yield verdict
 
-    def _calmest(self, cell: Cell, lab: Lab, folder: Path) -> Verdict:
+    def _calmest(self, cell: CalibrationCell, lab: Lab, folder: Path) -> Verdict:
         """The try from which the host stole least; another is made only if it stole too much."""
         tries: list[Verdict] = []
         while not tries or (tries[-1].disturbed and len(tries) < TRIES):

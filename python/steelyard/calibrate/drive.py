@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from steelyard.calibrate.cells import Cell
+from steelyard.calibrate.cells import CalibrationCell
 from steelyard.calibrate.fakes import Fakes
 from steelyard.calibrate.truth import Stamps
 from steelyard.engine.process import EngineProcess, Event, Queue
 from steelyard.errors import EngineError
-from steelyard.testbed.watch import machine
-from steelyard.testbed.watch.cgroup import Values
+from steelyard.watch import machine
+from steelyard.watch.cgroup import Values
 
 PHASE = "run"
 READY_LIMIT_S = 60.0
@@ -58,7 +58,7 @@ class Lab:
     fakes: Fakes | None
 
 
-def run(lab: Lab, cell: Cell, folder: Path, seen: Seen = lambda _: None) -> Observed:
+def run(lab: Lab, cell: CalibrationCell, folder: Path, seen: Seen = lambda _: None) -> Observed:
     """Run a cell; `folder` receives the files, `seen` the engine's events as they come.
 
     Raises:
@@ -94,7 +94,7 @@ def _stolen(before: Values, after: Values) -> float:
     return spent[machine.STEAL] / max(sum(spent.values()), 1e-9)
 
 
-def _limit_s(cell: Cell) -> float:
+def _limit_s(cell: CalibrationCell) -> float:
     each = cell.law.typical_us() / 1e6
     planned = cell.operations / cell.rate if cell.rate else cell.operations * each / cell.in_flight
     return 3 * planned + cell.timeout_ms / 1e3 + SPARE_S
@@ -115,7 +115,7 @@ def _await(process: EngineProcess, events: Queue, wanted: str, limit_s: float, s
     raise EngineError(f"the engine has not come to {wanted} within {limit_s:.0f} s")
 
 
-def _plan(lab: Lab, cell: Cell, folder: Path) -> dict[str, Any]:
+def _plan(lab: Lab, cell: CalibrationCell, folder: Path) -> dict[str, Any]:
     """The engine's plan: operation n reads record n, so that its number travels in the key."""
     return {
         "plan_format": 1,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from steelyard.analysis.warnings.host import STEAL
-from steelyard.calibrate.cells import Cell
+from steelyard.calibrate.cells import CalibrationCell
 from steelyard.calibrate.drive import Observed
 from steelyard.calibrate.truth import PERCENTILES, Times, due_times, percentiles, queue
 
@@ -103,7 +103,7 @@ class Verdict:
         return all(close(e.reported, e.model) for e in known if e.model is not None)
 
 
-def judge(cell: Cell, observed: Observed) -> Verdict:
+def judge(cell: CalibrationCell, observed: Observed) -> Verdict:
     """Hold a cell's figures against the truth."""
     summary = observed.summary
     read = (summary.get("ops") or {}).get(READ) or {}
@@ -141,14 +141,14 @@ def reported(distribution: Mapping[str, Any]) -> dict[str, float]:
     return {name: distribution[key] / 1e3 for name, key in keys.items() if distribution.get(key) is not None}
 
 
-def _due(cell: Cell, observed: Observed) -> Times | None:
+def _due(cell: CalibrationCell, observed: Observed) -> Times | None:
     if cell.rate is None:
         return None
     return due_times(cell.seed, cell.arrivals, observed.start_ns, cell.operations)
 
 
 def _errors(
-    cell: Cell, observed: Observed, response: Mapping[str, Any], due: Times | None
+    cell: CalibrationCell, observed: Observed, response: Mapping[str, Any], due: Times | None
 ) -> dict[str, Error]:
     stamps = observed.stamps
     if stamps is None:
@@ -159,7 +159,7 @@ def _errors(
     return {name: Error(said[name], truth[name], model.get(name)) for name in truth if name in said}
 
 
-def _model(cell: Cell, observed: Observed, due: Times | None) -> Times:
+def _model(cell: CalibrationCell, observed: Observed, due: Times | None) -> Times:
     """Responses of the ideal queue; of a closed loop those of clients that all are free at the start."""
     if due is not None:
         return queue(due, cell.law, cell.seed, observed.start_ns, cell.in_flight)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from steelyard.calibrate.cells import OPEN_CAP, Cell
+from steelyard.calibrate.cells import OPEN_CAP, CalibrationCell
 from steelyard.calibrate.judge import Verdict
 from steelyard.calibrate.laws import Constant
 
@@ -17,13 +17,13 @@ LAST_RATE = 2_000_000
 SECONDS = 2
 
 
-def rising(*, quick: bool) -> Iterator[Cell]:
+def rising(*, quick: bool) -> Iterator[CalibrationCell]:
     """Cells of rising rates, to be stopped at the first that is late."""
     rate = float(FIRST_RATE)
     while rate <= LAST_RATE:
         whole = round(rate, -2)
         operations = int(whole * (1 if quick else SECONDS))
-        yield Cell(Constant(500), "open constant", operations, OPEN_CAP, whole)
+        yield CalibrationCell(Constant(500), "open constant", operations, OPEN_CAP, whole)
         rate *= 2 ** (1 / (1 if quick else STEPS_PER_OCTAVE))
 
 

@@ -43,8 +43,8 @@ def bench(
     cluster of real nodes, or with --hosts one that runs already), or `null` (nothing: what the engine itself
     costs).
     """
+    from steelyard.cli.bench_study import SITE, YAML, bench_study
     from steelyard.cli.conduct import conduct
-    from steelyard.cli.words import SITE, YAML, bench_study
 
     pairs = [*((YAML, pair) for pair in set_yaml or ()), *((SITE, pair) for pair in set_site or ())]
     conduct(bench_study(system, words, pairs), out=out, report=report)

@@ -49,8 +49,8 @@ def _measure(driver: str, *, quick: bool) -> Calibration:
     from steelyard.calibrate.conduct import Calibration
     from steelyard.calibrate.judge import Verdict
     from steelyard.engine.process import Event
-    from steelyard.interrupt import Interrupts
-    from steelyard.progress import Live, make_show
+    from steelyard.lab.progress import Live, make_show
+    from steelyard.lab.signals import Interrupts
 
     show = make_show(Console(stderr=True, highlight=False))
 

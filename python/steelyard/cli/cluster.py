@@ -38,10 +38,10 @@ def up(
     **words: Any,
 ) -> None:
     """Bring a cluster up; it stays until `cluster down`."""
-    from steelyard.cli.words import bench_study
+    from steelyard.cli.bench_study import bench_study
     from steelyard.errors import InputError
-    from steelyard.testbed import LOCAL
-    from steelyard.testbed.state import clusters_folder
+    from steelyard.hosts.records import clusters_folder
+    from steelyard.systems import LOCAL
 
     wanted = bench_study(system, words, [("--set", pair) for pair in set_ or ()]).system
     if wanted.kind not in LOCAL:
@@ -64,9 +64,9 @@ def _warn(warnings: list[str], said: int) -> int:
 @app.command(cls=GroupedCommand, epilog="Example: steelyard cluster status lab")
 def status(name: Annotated[str, typer.Argument(help="The cluster's name.")] = "lab") -> None:
     """Show each node: process, whether it answers, whom it sees, how much it holds."""
+    from steelyard.hosts.records import load
     from steelyard.spec.units import bytes_text
-    from steelyard.testbed.state import load
-    from steelyard.testbed.status import COLUMNS, statuses
+    from steelyard.systems.status import COLUMNS, statuses
 
     record = load(name)
     rows = [
@@ -90,7 +90,7 @@ def status(name: Annotated[str, typer.Argument(help="The cluster's name.")] = "l
 @app.command("list", cls=GroupedCommand, epilog="Example: steelyard cluster list")
 def list_() -> None:
     """List all clusters of this user."""
-    from steelyard.testbed.state import Record, records
+    from steelyard.hosts.records import Record, records
 
     def words(record: Record) -> list[str]:
         names = [str(node["name"]) for node in record.nodes]
@@ -119,7 +119,7 @@ def logs(
     import subprocess
 
     from steelyard.errors import InfrastructureError, InputError, nearest
-    from steelyard.testbed.state import load
+    from steelyard.hosts.records import load
 
     nodes = {str(known["name"]): known for known in load(name).nodes}
     if node is not None and node not in nodes:
@@ -141,7 +141,7 @@ def logs(
 def down(name: Annotated[str, typer.Argument(help="The cluster's name.")]) -> None:
     """Stop a cluster's servers and remove all it stored."""
     from steelyard.errors import InputError
-    from steelyard.testbed.state import load, take_down
+    from steelyard.hosts.records import load, take_down
 
     record = load(name)
     if record.owner is not None and not record.abandoned:

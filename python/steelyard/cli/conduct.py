@@ -6,18 +6,18 @@ from pathlib import Path
 
 from rich.console import Console
 
-from steelyard.cli.claims import require_claims
+from steelyard.cli.fail_on import require_claims
 from steelyard.cli.points import show_claims, show_points
 from steelyard.errors import InfrastructureError, Interrupted
-from steelyard.pace import about
-from steelyard.progress import make_show
+from steelyard.lab.progress import make_show
+from steelyard.lab.study import Outcome
+from steelyard.lab.study import conduct as conduct_study
+from steelyard.lab.time_left import about
 from steelyard.results.clock import process_start_ns
 from steelyard.spec.estimate import assumptions, estimate
-from steelyard.spec.study import Study, Trial
+from steelyard.spec.models import Study, Trial
 from steelyard.spec.trials import APART, data_bytes, trials
 from steelyard.spec.units import bytes_text
-from steelyard.study import Outcome
-from steelyard.study import conduct as conduct_study
 
 
 def conduct(

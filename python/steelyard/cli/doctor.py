@@ -23,8 +23,8 @@ def doctor(
     from rich.console import Console
     from rich.table import Table
 
-    from steelyard.testbed.inventory import look
-    from steelyard.testbed.java import fetch_java as fetch
+    from steelyard.hosts.java import fetch_java as fetch
+    from steelyard.systems.inventory import look
 
     if fetch_java is not None:
         typer.echo(f"Java {fetch_java}: {fetch(fetch_java).binary}")

@@ -7,11 +7,12 @@ from typing import Any
 
 from rich.markup import escape
 
-from steelyard.pace import about
-from steelyard.results.store import flat, study_values
+from steelyard.lab.time_left import about
+from steelyard.results.flat import flat
+from steelyard.results.store import study_values
 from steelyard.spec.asked import Asked
 from steelyard.spec.estimate import estimate
-from steelyard.spec.study import Point, Study
+from steelyard.spec.models import Point, Study
 from steelyard.spec.trials import data_bytes, trials
 from steelyard.spec.units import bytes_text
 

@@ -9,7 +9,7 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from steelyard.progress import latency
+from steelyard.lab.progress import latency
 from steelyard.results.frames import Results
 
 NAMES = ("system", "variant")
@@ -34,7 +34,7 @@ def show_claims(path: Path, console: Console) -> None:
     """Print the verdicts on a study's claims, if it has any."""
     from steelyard.report.model import build
     from steelyard.report.study.answers import answers, asked_of
-    from steelyard.report.study.claims import claims_table, headline
+    from steelyard.report.study.verdicts import claims_table, headline
     from steelyard.report.text import print_table
 
     if not asked_of(Results(path).info.get("study") or {}).claims:

@@ -38,6 +38,6 @@ def report(
     else:
         print(write_report(run, format_, out, charts=charts))
     if fail_on_claims:
-        from steelyard.cli.claims import require_claims
+        from steelyard.cli.fail_on import require_claims
 
         require_claims(run)

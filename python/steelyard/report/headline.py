@@ -5,9 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from steelyard.analysis.summary import Operation, Phase
-from steelyard.report.facts import data_line, load_line, part, system_kind, system_line, system_words
+from steelyard.report.formatting import clean, digits, duration, whole
+from steelyard.report.in_effect import (
+    data_line,
+    load_line,
+    part,
+    system_kind,
+    system_line,
+    system_words,
+)
 from steelyard.report.model import ReportModel, TrialReport
-from steelyard.report.words import clean, digits, duration, whole
 
 
 @dataclass(frozen=True)

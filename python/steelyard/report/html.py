@@ -14,16 +14,17 @@ from markupsafe import Markup
 
 from steelyard.report import headline, logs, tables
 from steelyard.report.charts import Chart, charts_of
-from steelyard.report.facts import flat, part
+from steelyard.report.formatting import clean, digits, plain
+from steelyard.report.in_effect import part
 from steelyard.report.model import ReportModel, TrialReport
 from steelyard.report.render import charts_of_interest, write_charts
 from steelyard.report.study import Overview, overview
 from steelyard.report.study.answers import Answers, answers
-from steelyard.report.study.claims import claims_table, closing, evidence_table, grounds
-from steelyard.report.study.claims import headline as claims_headline
 from steelyard.report.study.files import write_tables
+from steelyard.report.study.verdicts import claims_table, closing, evidence_table, grounds
+from steelyard.report.study.verdicts import headline as claims_headline
 from steelyard.report.tables import Table
-from steelyard.report.words import clean, digits, plain
+from steelyard.results.flat import flat
 
 TEMPLATES = Path(__file__).parent / "templates"
 EXPOSED = "window.vegaEmbed = vegaEmbed;"
@@ -193,7 +194,7 @@ def _facts(trial: TrialReport) -> list[Table]:
     for section, heading in FACTS.items():
         facts = part(trial.manifest, section)
         facts.pop("deviations", None)
-        rows = [(clean(name), plain(value)) for name, value in flat(facts)]
+        rows = [(clean(name), plain(value)) for name, value in flat(facts).items()]
         if rows:
             found.append(Table(heading, ("fact", "value"), rows, words=2))
     return found

@@ -6,8 +6,8 @@ from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 
+from steelyard.report.formatting import clean
 from steelyard.report.model import TrialReport
-from steelyard.report.words import clean
 
 TAIL_LINES = 25
 """A stack trace with what led to it."""

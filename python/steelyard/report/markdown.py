@@ -7,14 +7,15 @@ from pathlib import Path
 
 from steelyard.analysis.warnings import Warned
 from steelyard.report import tables
-from steelyard.report.facts import flat, part
+from steelyard.report.formatting import clean, plain
 from steelyard.report.headline import cards, repeat_command, subject, timing
+from steelyard.report.in_effect import part
 from steelyard.report.model import ReportModel, TrialReport
 from steelyard.report.study import overview
 from steelyard.report.study.answers import Answers, answers
-from steelyard.report.study.claims import closing, evidence_table, headline, top
+from steelyard.report.study.verdicts import closing, evidence_table, headline, top
 from steelyard.report.tables import Table
-from steelyard.report.words import clean, plain
+from steelyard.results.flat import flat
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|!~])")
 
@@ -94,7 +95,7 @@ def _trial(trial: TrialReport, charts: dict[str, str]) -> list[str]:
     lines += _charts(charts)
     lines += [f"Timing: {escape(timing(trial))}", ""]
     for heading in ("host", "system"):
-        rows = [(name, plain(value)) for name, value in flat(part(trial.manifest, heading))]
+        rows = [(name, plain(value)) for name, value in flat(part(trial.manifest, heading)).items()]
         lines += table_lines(Table(heading.capitalize(), ("fact", "value"), rows, words=2) if rows else None)
     return lines
 

@@ -17,10 +17,10 @@ from steelyard.analysis.spread import EngineSpread, Repeated, engine_spread, rep
 from steelyard.analysis.steady import Steady
 from steelyard.analysis.summary import Phase
 from steelyard.analysis.warnings import Warned
+from steelyard.report.assessment import Read, judge, read_phases
 from steelyard.report.cut import warm_up_s, without_warm_up
-from steelyard.report.facts import master_names
+from steelyard.report.in_effect import master_names
 from steelyard.report.source import TrialSource, open_source
-from steelyard.report.trial import Read, judge, read_phases
 
 
 @dataclass(frozen=True)

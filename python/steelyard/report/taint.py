@@ -11,8 +11,8 @@ import polars as pl
 from steelyard.analysis.cost import CPU
 from steelyard.analysis.counters import Window
 from steelyard.analysis.summary import Phase
+from steelyard.report.assessment import Read, judge, measured_phase, read_phases
 from steelyard.report.source import open_source
-from steelyard.report.trial import Read, judge, measured_phase, read_phases
 from steelyard.results.disturbance import Disturbance
 
 CROWD = 0.15

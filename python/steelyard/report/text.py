@@ -13,13 +13,13 @@ from rich.text import Text
 
 from steelyard.analysis.warnings import Warned
 from steelyard.report import tables
+from steelyard.report.formatting import clean
 from steelyard.report.headline import repeat_command, subject, timing, verdict
 from steelyard.report.model import ReportModel, TrialReport
 from steelyard.report.study import overview
 from steelyard.report.study.answers import answers
-from steelyard.report.study.claims import closing, headline, top
+from steelyard.report.study.verdicts import closing, headline, top
 from steelyard.report.tables import Table
-from steelyard.report.words import clean
 
 WIDTH = 100
 STYLES = {"fault": "bold red", "warning": "yellow", "note": "cyan"}

@@ -5,15 +5,13 @@ The file is described in docs/calibration.md.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from platformdirs import user_state_dir
-
 from steelyard.errors import InputError
+from steelyard.folders import state_folder
 from steelyard.results.disk import read_json, write_json, writing
 
 FORMAT = 1
@@ -51,7 +49,7 @@ class Certificate:
 
 def folder() -> Path:
     """Where certificates are kept: below `$STEELYARD_STATE`, else the user's state folder."""
-    return Path(os.environ.get("STEELYARD_STATE") or user_state_dir("steelyard")) / "calibration"
+    return state_folder() / "calibration"
 
 
 def save(certificate: Mapping[str, Any]) -> Path:

@@ -9,7 +9,7 @@ from typing import Any
 
 from steelyard.results.clock import clock_pair, now_text
 from steelyard.results.disk import write_json
-from steelyard.spec.study import Trial
+from steelyard.spec.models import Trial
 
 FORMAT = 1
 

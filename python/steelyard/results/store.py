@@ -20,8 +20,9 @@ from steelyard.errors import InfrastructureError, InputError
 from steelyard.results.clock import now_text
 from steelyard.results.disk import read_json, write_atomically, write_json, writing
 from steelyard.results.disturbance import Disturbance
+from steelyard.results.flat import flat
 from steelyard.spec.asked import Asked
-from steelyard.spec.study import Design, Study, Trial
+from steelyard.spec.models import Design, Study, Trial
 from steelyard.spec.trials import plan_hash
 from steelyard.version import version
 
@@ -274,15 +275,6 @@ def study_values(study: Study) -> dict[str, Any]:
     return study.source or study.model_dump(
         mode="json", exclude_none=True, exclude={"points", "source", *unasked}
     )
-
-
-def flat(values: Mapping[str, Any], under: str = "") -> dict[str, Any]:
-    """Nested tables as dotted path -> value."""
-    found: dict[str, Any] = {}
-    for key, value in values.items():
-        path = f"{under}.{key}" if under else str(key)
-        found |= flat(value, path) if isinstance(value, Mapping) and value else {path: value}
-    return found
 
 
 def _differences(then: Mapping[str, Any], now: Mapping[str, Any], most: int = 5) -> str:

@@ -36,7 +36,12 @@ def system(folder: Path) -> pl.DataFrame:
     frame = _parquet(folder / "system.parquet")
     if frame is not None:
         return frame
-    return pl.DataFrame(list(_spooled(folder / SPOOL)), schema=SYSTEM_SCHEMA, orient="row")
+    return read_spool(folder / SPOOL)
+
+
+def read_spool(path: Path) -> pl.DataFrame:
+    """The rows of a spool that a crash left behind; a last line that was cut short is left out."""
+    return pl.DataFrame(list(_spooled(path)), schema=SYSTEM_SCHEMA, orient="row")
 
 
 def _parquet(path: Path) -> pl.DataFrame | None:

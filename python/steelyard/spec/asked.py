@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from steelyard.errors import InputError, nearest
 from steelyard.spec.base import Model
-from steelyard.spec.claims import Claim, Equality, Order, Ratio, Trend, Where
+from steelyard.spec.checks import Claim, Equality, Order, Ratio, Trend, Where
 from steelyard.spec.lines import Place
 from steelyard.spec.metrics import named, names
 from steelyard.spec.plots import Plot
 
 if TYPE_CHECKING:
-    from steelyard.spec.study import Point
+    from steelyard.spec.models import Point
 
 
 class Asked(Model):

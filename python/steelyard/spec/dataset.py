@@ -10,7 +10,7 @@ import hashlib
 import json
 from typing import Any
 
-from steelyard.spec.study import Point
+from steelyard.spec.models import Point
 
 SHAPELESS = frozenset({"limits", "master_limits", "watch", "java"})
 """Settings of a system that leave its files alone: how fast it may be, who looks on, what runs it."""

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from steelyard.spec.asked import Asked
 from steelyard.spec.base import LISTED, Model
 from steelyard.spec.load import Load
-from steelyard.spec.study import Design
+from steelyard.spec.models import Design
 from steelyard.spec.system import System
 from steelyard.spec.workload import Workload
 

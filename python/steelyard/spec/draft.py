@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from steelyard.errors import InputError
 from steelyard.spec.complain import complaints
 from steelyard.spec.lines import Place
-from steelyard.spec.study import Study
+from steelyard.spec.models import Study
 
 Checked = TypeVar("Checked", bound=BaseModel)
 

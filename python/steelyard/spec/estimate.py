@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from steelyard.spec.study import Point, Study, Trial
+from steelyard.spec.models import Point, Study, Trial
 from steelyard.spec.trials import KEY_BYTES, data_bytes, mean_field_length
 
 

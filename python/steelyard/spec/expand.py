@@ -17,17 +17,17 @@ from steelyard.errors import InputError, nearest
 from steelyard.spec.asked import check_asked
 from steelyard.spec.design import SETTINGS, Sweep
 from steelyard.spec.draft import Draft, place_of
+from steelyard.spec.factors import ROOTS, put_level, settings_of
 from steelyard.spec.lines import Place
-from steelyard.spec.names import ROOTS, put_level, settings_of
+from steelyard.spec.models import SWEEP_REPETITIONS, Point, Settings, Study
 from steelyard.spec.rules import check_layout
-from steelyard.spec.study import SWEEP_REPETITIONS, Point, Settings, Study
 from steelyard.spec.workloads import find_workload
 
 BASE = "workload.base"
 
 
 @dataclass(frozen=True)
-class Cell:
+class Combination:
     """Which system and variant, and which level of each factor."""
 
     system: str | None = None
@@ -89,7 +89,7 @@ class _Faults:
             raise InputError("\n".join(self.lines), hint=self.hint)
 
 
-def cells(sweep: Sweep, systems: Sequence[str]) -> Iterator[Cell]:
+def cells(sweep: Sweep, systems: Sequence[str]) -> Iterator[Combination]:
     """Every combination, the last factor changing fastest."""
     names: Sequence[str | None] = systems or [None]
     for system in names:
@@ -101,7 +101,7 @@ def cells(sweep: Sweep, systems: Sequence[str]) -> Iterator[Cell]:
         for variant in variants:
             for steps in product(*(f.steps(name) for name, f in factors.items())):
                 levels = {column: level for step in steps for column, level in step.items()}
-                yield Cell(system, variant, levels, owner)
+                yield Combination(system, variant, levels, owner)
 
 
 def _applies(only: Sequence[str], system: str | None) -> bool:
@@ -155,7 +155,7 @@ def _check_names(draft: Draft, sweep: Sweep) -> None:
                 )
 
 
-def _point(draft: Draft, cell: Cell, folder: Path | None, number: int) -> Point:
+def _point(draft: Draft, cell: Combination, folder: Path | None, number: int) -> Point:
     settings = point_draft(draft, cell, folder).check(Settings)
     return Point(
         system=settings.system,
@@ -168,7 +168,7 @@ def _point(draft: Draft, cell: Cell, folder: Path | None, number: int) -> Point:
     )
 
 
-def point_draft(draft: Draft, cell: Cell, folder: Path | None) -> Draft:
+def point_draft(draft: Draft, cell: Combination, folder: Path | None) -> Draft:
     """A point's settings, not yet checked."""
     system: Place = ("systems", cell.system) if cell.system else ("system",)
     layers: list[tuple[Place, Place]] = [

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.spec.load import Load
-from steelyard.spec.study import Trial
+from steelyard.spec.models import Trial
 
 PLAN_FORMAT = 1
 LOAD, WARMUP, PROBE, RUN = "load", "warmup", "probe", "run"

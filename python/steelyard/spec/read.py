@@ -12,7 +12,7 @@ from steelyard.errors import InputError
 from steelyard.spec.draft import Draft, place_of
 from steelyard.spec.expand import expand
 from steelyard.spec.lines import Place
-from steelyard.spec.study import Study
+from steelyard.spec.models import Study
 from steelyard.spec.workloads import parse_toml, read_text
 
 PATHS = ("path", "password_file", "tls_ca", "tls_cert", "tls_key")

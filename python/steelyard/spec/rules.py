@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from steelyard.errors import InputError
-from steelyard.spec.study import Point, Study
+from steelyard.spec.models import Point, Study
 from steelyard.spec.trials import APART
 
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from steelyard.spec.design import StudyFile
-from steelyard.spec.names import SHORT
+from steelyard.spec.factors import SHORT
 
 MADE_WHOLE_BY_OTHERS = ("Workload", "Mix", "RangeLength")
 """Tables whose required settings may come from a base workload, an overlay or a factor."""

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Sequence
 
 from steelyard.spec.dataset import data_set, key
-from steelyard.spec.study import Point, Study, Trial
+from steelyard.spec.models import Point, Study, Trial
 from steelyard.spec.system import CassandraSystem, HostsSystem
 from steelyard.spec.workload import ConstantLength, HistogramLength, Workload
 

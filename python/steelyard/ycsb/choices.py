@@ -8,7 +8,7 @@ from typing import Literal
 
 from steelyard.errors import InputError, nearest
 from steelyard.spec.properties import Properties
-from steelyard.ycsb.names import modern
+from steelyard.ycsb.known_properties import modern
 
 TYPES = ("hdrhistogram", "histogram", "hdrhistogram+histogram", "timeseries")
 RAW = ("raw", "hdrhistogram+raw")

@@ -9,23 +9,23 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from steelyard.errors import InfrastructureError, InputError, Interrupted, SteelyardError
+from steelyard.lab.study import Outcome, conduct
 from steelyard.results.clock import process_start_ns
 from steelyard.results.disk import write_atomically
 from steelyard.results.read import TrialResult, open_run
 from steelyard.results.store import new_folder
 from steelyard.spec.properties import Properties
-from steelyard.study import Outcome, conduct
 from steelyard.version import version
+from steelyard.ycsb.arguments import Words, parse
 from steelyard.ycsb.choices import Choices, choose
 from steelyard.ycsb.differences import DIFFERENCES
 from steelyard.ycsb.exporters import EXPORTERS
 from steelyard.ycsb.hbase_site import read_hbase_site
 from steelyard.ycsb.hdr_files import write_hdr_files
-from steelyard.ycsb.names import remarks
+from steelyard.ycsb.known_properties import remarks
 from steelyard.ycsb.sections import overall, rows
 from steelyard.ycsb.status import Status
-from steelyard.ycsb.study import Task, make_task
-from steelyard.ycsb.words import Words, parse
+from steelyard.ycsb.translate import Task, make_task
 
 CLIPPED = "Warning: the threadcount is bigger than recordcount, the threadcount will be recordcount!"
 

@@ -10,7 +10,7 @@ from typing import TextIO
 
 from hdrh.histogram import HdrHistogram
 
-from steelyard.progress import Live
+from steelyard.lab.progress import Live
 from steelyard.results.histograms import parse_line
 from steelyard.ycsb.choices import Choices
 from steelyard.ycsb.java import moment, remaining, rounded
@@ -53,7 +53,7 @@ class LogTail:
 
 
 class Status:
-    """Shows a phase as YCSB does; a `Show` of `steelyard.progress`.
+    """Shows a phase as YCSB does; a `Show` of `steelyard.lab.progress`.
 
     Args:
         choices: label, interval and kind of measurement.

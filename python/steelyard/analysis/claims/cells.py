@@ -13,7 +13,7 @@ import polars as pl
 from steelyard.analysis.stats.percentiles import LEAST_RUNS, Extremes, least_and_greatest
 from steelyard.analysis.stats.runs import FEW, Contrast, Interval, Runs, contrast, mean
 from steelyard.errors import InputError, nearest
-from steelyard.spec.claims import Where
+from steelyard.spec.checks import Where
 
 POINT = ("system", "variant")
 _PERCENTILE = re.compile(r"_(p\d+|max)_ns$")

@@ -21,7 +21,7 @@ from steelyard.analysis.stats.peak import peak as find_peak
 from steelyard.analysis.stats.percentiles import Extremes
 from steelyard.analysis.stats.runs import CONFIDENCE, Contrast, Interval
 from steelyard.analysis.stats.verdicts import LEVEL, holm
-from steelyard.spec.claims import Claim, Level, Order, PeakCheck, Shape, Threshold, Trend
+from steelyard.spec.checks import Claim, Level, Order, PeakCheck, Shape, Threshold, Trend
 
 Line = Mapping[float, Cell]
 """Level of the factor, or its rank -> the cell."""

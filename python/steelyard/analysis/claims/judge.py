@@ -10,7 +10,7 @@ import polars as pl
 from steelyard.analysis.claims import curves, ratios
 from steelyard.analysis.claims.cells import Cell, Trials, known
 from steelyard.analysis.claims.verdict import Finding, Verdict, size
-from steelyard.spec.claims import Claim, Equality, Order, Ratio, Trend
+from steelyard.spec.checks import Claim, Equality, Order, Ratio, Trend
 
 CURVES: Mapping[str, Callable[[Claim, Any, Any], Finding]] = {
     "trend": curves.trend,

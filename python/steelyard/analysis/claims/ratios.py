@@ -9,7 +9,7 @@ from steelyard.analysis.claims.cells import Cell, Key, Trials, interval, versus
 from steelyard.analysis.claims.verdict import Evidence, Finding, sign
 from steelyard.analysis.stats.percentiles import Extremes
 from steelyard.analysis.stats.runs import Contrast, Interval, mean
-from steelyard.spec.claims import Claim, Equality, Ratio, Side
+from steelyard.spec.checks import Claim, Equality, Ratio, Side
 
 REACHED = 0.02
 """A target is reached when the mean throughput is within this share of it."""

@@ -8,7 +8,7 @@ import polars as pl
 
 from steelyard.analysis.claims.judge import judge
 from steelyard.analysis.claims.verdict import Verdict
-from steelyard.spec.claims import Check, Claim, Equality, Order, Ratio, Side, Trend, Why
+from steelyard.spec.checks import Check, Claim, Equality, Order, Ratio, Side, Trend, Why
 
 
 def bear_out(claim: Claim, trials: pl.DataFrame, factors: Sequence[str]) -> list[Verdict]:

@@ -11,8 +11,8 @@ import polars as pl
 from steelyard.analysis.counters import HELD_BACK, PERIODS, Floats, engines, nodes, rates, samples
 from steelyard.report.charts.base import Chart, Lines, Rows, line_chart
 from steelyard.report.charts.thin import bin_seconds, rounded
+from steelyard.report.formatting import clean, plain
 from steelyard.report.model import TrialReport
-from steelyard.report.words import clean, plain
 
 MIB = float(1 << 20)
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from steelyard.report.facts import flat, part
-from steelyard.report.words import plain
+from steelyard.report.formatting import plain
+from steelyard.report.in_effect import part
+from steelyard.results.flat import flat
 
 HOST = (
     "cpu_model",
@@ -73,11 +74,11 @@ def _host(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 def _asked(manifest: Mapping[str, Any]) -> dict[str, Any]:
     trial = part(manifest, "trial")
-    return dict(flat({name: part(trial, name) for name in ASKED}))
+    return flat({name: part(trial, name) for name in ASKED})
 
 
 def _system(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    return dict(flat({"system": part(manifest, "trial", "system")}))
+    return flat({"system": part(manifest, "trial", "system")})
 
 
 def _client(manifest: Mapping[str, Any]) -> dict[str, Any]:

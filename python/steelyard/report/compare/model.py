@@ -10,7 +10,7 @@ from steelyard.analysis.metrics import Metric, chosen, find, metrics_in
 from steelyard.analysis.stats.runs import FEW
 from steelyard.errors import InputError
 from steelyard.report.compare.alike import Alikeness, Difference, alike
-from steelyard.report.compare.side import Cell, Key, Side
+from steelyard.report.compare.side import Key, PointTrials, Side
 from steelyard.spec.gate import Gate
 
 
@@ -101,7 +101,7 @@ def build_comparison(a: str, b: str, asked: Asked) -> Comparison:
                       unmatched, tuple(skipped))  # fmt: skip
 
 
-Matched = list[tuple[str, Cell, Cell]]
+Matched = list[tuple[str, PointTrials, PointTrials]]
 
 
 def _matched(a: Side, b: Side) -> tuple[Matched, tuple[str, ...]]:
@@ -122,11 +122,11 @@ def _matched(a: Side, b: Side) -> tuple[Matched, tuple[str, ...]]:
     return [(_label(key), left[key], right[key]) for key in common], alone
 
 
-def _levels(cells: dict[Key, Cell], column: str) -> set[str]:
+def _levels(cells: dict[Key, PointTrials], column: str) -> set[str]:
     return {value for key in cells for name, value in key if name == column}
 
 
-def _without(cells: dict[Key, Cell], columns: set[str], side: Side) -> dict[Key, Cell]:
+def _without(cells: dict[Key, PointTrials], columns: set[str], side: Side) -> dict[Key, PointTrials]:
     found = {tuple(pair for pair in key if pair[0] not in columns): cell for key, cell in cells.items()}
     if len(found) < len(cells):
         raise InputError(
@@ -139,7 +139,7 @@ def _label(key: Key) -> str:
     return ", ".join(f"{column} {value}" for column, value in key)
 
 
-def _some(cells: dict[Key, Cell]) -> str:
+def _some(cells: dict[Key, PointTrials]) -> str:
     labels = [_label(key) for key in cells]
     return "; ".join(labels[:3]) + (f" and {len(labels) - 3} more" if len(labels) > 3 else "")
 

@@ -14,10 +14,10 @@ from rich.text import Text
 
 from steelyard.report.compare.model import Comparison
 from steelyard.report.compare.tables import all_tables, headline
+from steelyard.report.formatting import clean
 from steelyard.report.html import TEMPLATES, environment, policy
 from steelyard.report.markdown import escape, table_lines
 from steelyard.report.text import WIDTH, print_table
-from steelyard.report.words import clean
 from steelyard.version import version
 
 FORMAT = 1

@@ -27,7 +27,7 @@ Key = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
-class Cell:
+class PointTrials:
     """The usable trials of one point."""
 
     rows: pl.DataFrame
@@ -104,7 +104,7 @@ class Side:
         """Usable trials that found no steady state."""
         return int((self.usable["steady"] == "no steady state").sum())
 
-    def cells(self) -> dict[Key, Cell]:
+    def cells(self) -> dict[Key, PointTrials]:
         """Point -> its trials."""
         columns = [c for c in self.factors if c in self.frame.columns and c not in self.selected]
         reports = {trial.number: trial for trial in self._measured()}
@@ -113,7 +113,8 @@ class Side:
             key = tuple((column, str(row[column])) for column in columns if row[column] is not None)
             found.setdefault(key, []).append(row)
         return {
-            key: Cell(pl.DataFrame(rows, infer_schema_length=None), reports) for key, rows in found.items()
+            key: PointTrials(pl.DataFrame(rows, infer_schema_length=None), reports)
+            for key, rows in found.items()
         }
 
 

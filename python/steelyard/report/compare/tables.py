@@ -8,8 +8,8 @@ from steelyard.analysis.compare import GateResult, Row
 from steelyard.analysis.stats.runs import Interval
 from steelyard.report.compare.alike import Difference
 from steelyard.report.compare.model import Comparison
+from steelyard.report.formatting import clean, digits, duration, share
 from steelyard.report.tables import Table
-from steelyard.report.words import clean, digits, duration, share
 
 MANY = "> 1000"
 

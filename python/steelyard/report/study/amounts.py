@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from steelyard.analysis.stats.runs import Interval
-from steelyard.report.words import NONE, digits
+from steelyard.report.formatting import NONE, digits
 from steelyard.spec.metrics import named
 
 NS_PER = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}

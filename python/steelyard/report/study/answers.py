@@ -12,13 +12,13 @@ from pydantic import ValidationError
 from steelyard.analysis.claims import Verdict, judge
 from steelyard.analysis.claims.why import bear_out
 from steelyard.errors import InputError
-from steelyard.report.facts import part
 from steelyard.report.figures import trial_frame
+from steelyard.report.in_effect import part
 from steelyard.report.model import ReportModel
 from steelyard.report.study.plots import Drawn, draw
 from steelyard.results.frames import Results
 from steelyard.spec.asked import Asked
-from steelyard.spec.claims import Claim, Equality, Ratio, Why
+from steelyard.spec.checks import Claim, Equality, Ratio, Why
 
 
 @dataclass(frozen=True)

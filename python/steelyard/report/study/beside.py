@@ -7,10 +7,10 @@ from typing import Literal
 
 from steelyard.analysis.stats.runs import FEW, Contrast, contrast
 from steelyard.analysis.stats.verdicts import Word, verdicts
+from steelyard.report.formatting import NONE, digits, plain
 from steelyard.report.model import FIGURES
 from steelyard.report.study.points import PointReport, factors
 from steelyard.report.tables.base import Table
-from steelyard.report.words import NONE, digits, plain
 
 COMPARED: dict[str, Literal["higher", "lower"]] = {"ok/s": "higher", "p99, ms": "lower"}
 """Which of the figures, and which way each is better."""

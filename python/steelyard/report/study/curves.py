@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from steelyard.report.charts.base import Chart, Rows
+from steelyard.report.formatting import plain
 from steelyard.report.model import Figure, TrialReport
 from steelyard.report.study.dots import MEASURED, Dots, dots_chart
 from steelyard.report.study.points import PointReport, factors
-from steelyard.report.words import plain
 
 TARGET = "target"
 THROUGHPUT = "operations per second"

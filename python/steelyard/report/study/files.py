@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.report.study.answers import Answers
-from steelyard.report.study.claims import claims_table
+from steelyard.report.study.verdicts import claims_table
 from steelyard.report.tables.base import Table
 
 SPECIAL = {

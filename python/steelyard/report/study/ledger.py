@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from steelyard.analysis.counters import Window, nodes
-from steelyard.report.facts import master_names, part, quota_cores
+from steelyard.report.formatting import NONE, clean, digits, plain
+from steelyard.report.in_effect import master_names, part, quota_cores
 from steelyard.report.model import ReportModel, TrialReport
 from steelyard.report.tables.base import Table
-from steelyard.report.words import NONE, clean, digits, plain
 
 Line = Callable[["Side"], str | None]
 MAJORITY = ("QUORUM", "LOCAL_QUORUM")

@@ -11,10 +11,10 @@ import polars as pl
 
 from steelyard.analysis.claims.cells import Cell, Key, Trials, interval
 from steelyard.report.charts.base import Chart, Rows
+from steelyard.report.formatting import NONE, clean, digits, plain
 from steelyard.report.study.amounts import unit_of, words_of
 from steelyard.report.study.dots import MEASURED, PAPER, Dots, dots_chart
 from steelyard.report.tables.base import Table
-from steelyard.report.words import NONE, clean, digits, plain
 from steelyard.spec.metrics import named
 from steelyard.spec.plots import PaperValues, Plot
 

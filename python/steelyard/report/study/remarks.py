@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from steelyard.report.formatting import clean
 from steelyard.report.model import ReportModel
 from steelyard.report.tables.base import Table
-from steelyard.report.words import clean
 
 
 def remarks(model: ReportModel) -> Table | None:

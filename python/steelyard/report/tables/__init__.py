@@ -6,7 +6,7 @@ from steelyard.report.model import PhaseReport
 from steelyard.report.tables.base import Table
 from steelyard.report.tables.nodes import balance, engines, inside, resources
 from steelyard.report.tables.operations import latency, outcomes, verification
-from steelyard.report.tables.trial import deviations, effect, phases, search, trials
+from steelyard.report.tables.overview import deviations, effect, phases, search, trials
 
 __all__ = ["Table", "deviations", "effect", "for_phase", "phases", "search", "trials"]
 

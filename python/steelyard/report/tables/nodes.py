@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from steelyard.analysis.cost import Cost
 from steelyard.analysis.summary import Traffic
+from steelyard.report.formatting import clean, digits, milliseconds, share, size
 from steelyard.report.model import PhaseReport
 from steelyard.report.tables.base import Table
-from steelyard.report.words import clean, digits, milliseconds, share, size
 
 FORMS: Mapping[str, tuple[Callable[[float | None], str], str]] = {
     "B": (size, ""),

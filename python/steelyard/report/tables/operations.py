@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from steelyard.analysis.distribution import Distribution
 from steelyard.analysis.summary import Operation, Phase
+from steelyard.report.formatting import NONE, digits, milliseconds, plain, whole
 from steelyard.report.tables.base import Table
-from steelyard.report.words import NONE, digits, milliseconds, plain, whole
 
 CLOCK_WORDS = {"response": "response", "service": "service", "wait": "wait", "all": "all attempts"}
 CLOCK_NOTE = (

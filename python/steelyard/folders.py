@@ -1,0 +1,18 @@
+"""Where Steelyard keeps things of its own on this machine."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from platformdirs import user_cache_dir, user_state_dir
+
+
+def state_folder() -> Path:
+    """`$STEELYARD_STATE`, else the user's state folder: what runs, snapshots, certificates."""
+    return Path(os.environ.get("STEELYARD_STATE") or user_state_dir("steelyard"))
+
+
+def cache_folder() -> Path:
+    """`$STEELYARD_CACHE`, else the user's cache folder: what can be fetched or built again."""
+    return Path(os.environ.get("STEELYARD_CACHE") or user_cache_dir("steelyard"))

@@ -1,0 +1,169 @@
+"""One phase from its command to its last answer: events taken, servers looked after, a stop passed on."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from steelyard.engine.fleet import Fleet
+from steelyard.engine.process import Event
+from steelyard.errors import EngineError, InfrastructureError
+from steelyard.lab.progress import Live, Show, latency
+from steelyard.lab.signals import Interrupts
+from steelyard.results.manifest import Manifest
+from steelyard.systems.base import Testbed
+
+POLL_S = 0.25
+LOOK_EVERY_S = 1.0
+SILENCE_LIMIT_S = 60.0
+STALL_LIMIT_S = 60.0
+ALL_DEAD_LIMIT_S = 10.0
+STOP_GRACE_S = 15.0
+"""Beyond an operation's deadline: what is in flight when a stop comes may take that long."""
+
+
+class Drive:
+    """Drives phases of one trial.
+
+    Args:
+        fleet: the engines, ready.
+        testbed: the system, up.
+        manifest: receives phases, warnings and the deaths of servers.
+        show: receives progress.
+        interrupts: asked whether to stop.
+    """
+
+    def __init__(
+        self, fleet: Fleet, testbed: Testbed, manifest: Manifest, show: Show, interrupts: Interrupts
+    ) -> None:
+        self.fleet, self.testbed, self.manifest, self.show = fleet, testbed, manifest, show
+        self.interrupts = interrupts
+        self.stop_limit_s = manifest.trial.load.timeout_ms / 1000 + STOP_GRACE_S
+        self.dead: dict[str, str] = {}
+
+    def phase(
+        self, name: str, *, counts: bool, endless: bool, rate: float | None = None, noted: bool = True
+    ) -> list[Event]:
+        """Run one phase; returns each engine's `phase_end`.
+
+        Args:
+            name: the phase.
+            counts: whether it uses operation numbers up (all but the load).
+            endless: it ends by counting operations, so that dead servers would hold it up without end.
+            rate: operations a second from its start on, instead of the plan's.
+            noted: the manifest gets its summary; probes of a search have none there.
+
+        Raises:
+            Interrupted: the user asked to stop; what was measured is in the manifest.
+            InfrastructureError: nothing was answered any more, or an engine died.
+        """
+        with self.interrupts.noting():
+            at_ns = self.fleet.phase(name)
+            if rate is not None:
+                self.fleet.rate(rate, at_ns)
+            self.manifest.phase_began(at_ns)
+            self.manifest.event(name, t_ns=at_ns)
+            self.show.begin(name)
+            state = _Phase(name, len(self.fleet.processes), endless)
+            try:
+                self._until_ended(state)
+            finally:
+                self.show.close()
+            ends = [state.ends[index] for index in sorted(state.ends)]
+            self.fleet.ended_phase(ends, counts=counts)
+            if noted:
+                self.manifest.phase(ends, rate)
+            self.show.end(_line(ends))
+        self.interrupts.check()
+        if state.stalled:
+            raise InfrastructureError(f"{name} was stopped: {state.stalled}")
+        return ends
+
+    def _until_ended(self, state: _Phase) -> None:
+        while len(state.ends) < state.engines:
+            found = self.fleet.poll(POLL_S)
+            self.interrupts.check_aborted()
+            now = time.monotonic()
+            if found is not None:
+                state.heard_s = now
+                self._take(state, *found)
+            elif now - state.heard_s > SILENCE_LIMIT_S:
+                raise EngineError(f"the engine has said nothing for {SILENCE_LIMIT_S:.0f} s")
+            if now - state.looked_s >= LOOK_EVERY_S:
+                state.looked_s = now
+                self._look(state, now)
+            if self.interrupts.requested:
+                self._stop(state, "stopping; what was measured is kept (Ctrl-C again: at once)")
+            if state.stopped_s is not None and now - state.stopped_s > self.stop_limit_s:
+                raise EngineError(f"the engine has not stopped within {self.stop_limit_s:.0f} s")
+
+    def _take(self, state: _Phase, index: int, event: Event) -> None:
+        match event["event"]:
+            case "interval" if event.get("phase") == state.name:
+                state.take(index, event)
+                self.show.update(Live.of(state.newest.values()))
+            case "phase_end" if event.get("phase") == state.name:
+                state.ends[index] = event
+            case "warning":
+                self.manifest.warn(str(event.get("kind")), str(event.get("text")))
+                self.show.say(f"warning: {event.get('text')}")
+            case "exit" if index not in state.ends:
+                raise self.fleet.processes[index].failure()
+
+    def _look(self, state: _Phase, now: float) -> None:
+        self.look_after_servers()
+        every = {target.name for target in self.testbed.targets()}
+        all_dead = bool(every) and every <= self.dead.keys()
+        limit = ALL_DEAD_LIMIT_S if all_dead else STALL_LIMIT_S
+        if state.endless and now - state.answered_s > limit:
+            deaths = "; ".join(f"{node}: {why}" for node, why in self.dead.items())
+            state.stalled = f"nothing was answered for {limit:.0f} s" + (f" ({deaths})" if deaths else "")
+            self._stop(state, state.stalled)
+
+    def look_after_servers(self) -> None:
+        """Note servers that have died since the last look."""
+        for node, why in self.testbed.dead():
+            if node not in self.dead:
+                self.dead[node] = why
+                self.manifest.event("server died", f"{node}: {why}")
+                self.manifest.warn("server died", f"{node}: {why}")
+                self.show.say(f"server {node} died: {why}")
+
+    def _stop(self, state: _Phase, why: str) -> None:
+        if state.stopped_s is None:
+            state.stopped_s = time.monotonic()
+            self.show.say(why)
+            self.manifest.event("stop", why)
+            self.fleet.stop()
+
+
+class _Phase:
+    """What is known of the running phase."""
+
+    def __init__(self, name: str, engines: int, endless: bool) -> None:
+        self.name, self.engines, self.endless = name, engines, endless
+        self.ends: dict[int, Event] = {}
+        self.newest: dict[int, Event] = {}
+        self.heard_s = self.looked_s = self.answered_s = time.monotonic()
+        self.stopped_s: float | None = None
+        self.stalled = ""
+
+    def take(self, index: int, event: Event) -> None:
+        """Keep an engine's newest second."""
+        self.newest[index] = event
+        if event.get("ok"):
+            self.answered_s = time.monotonic()
+
+
+def _line(ends: list[Event]) -> str:
+    """`run: 100,000 operations in 12.3 s, 8,130/s, p99 3.2 ms`; several engines have no p99 in common."""
+    summaries: list[dict[str, Any]] = [end.get("summary") or {} for end in ends]
+    operations = sum(int(s.get("operations", 0)) for s in summaries)
+    seconds = (max(end["end_ns"] for end in ends) - min(end["start_ns"] for end in ends)) / 1e9
+    failed = sum(sum(s.get("failed", {}).values()) for s in summaries)
+    rate = operations / max(seconds, 1e-9)
+    text = f"{ends[0]['phase']}: {operations:,} operations in {seconds:.1f} s, {rate:,.0f}/s"
+    p99 = summaries[0].get("ops", {}).get("TOTAL", {}).get("response", {}).get("p99_ns")
+    if len(ends) == 1 and p99:
+        text += f", p99 {latency(p99)}"
+    return text + (f", {failed:,} failed" if failed else "")

@@ -1,0 +1,81 @@
+"""A search for the highest rate on engines that are warm: probes driven, read and judged."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from hdrh.histogram import HdrHistogram
+
+from steelyard.engine.process import Event
+from steelyard.errors import InfrastructureError
+from steelyard.lab.phase import Drive
+from steelyard.lab.search.rates import Limits, Search
+from steelyard.results.histograms import mean, percentiles, read_totals
+from steelyard.spec.load import RateSearch
+from steelyard.spec.plan import PROBE
+
+PERCENT = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p999": 99.9}
+
+
+def find_rate(drive: Drive, asked: RateSearch) -> float:
+    """Search, note all of it in the manifest, and return the highest rate (operations a second).
+
+    Raises:
+        InfrastructureError: there is none, with what was tried.
+        SteelyardError: as a phase does.
+    """
+    bound_ns = asked.bound_ms * 1e6 if asked.bound_ms else None
+    limits = Limits(asked.start, asked.least, asked.most, asked.precision, asked.confirm, bound_ns)
+    search = Search(limits)
+    while search.reason is None:
+        ends = drive.phase(PROBE, counts=True, endless=False, rate=search.rate, noted=False)
+        latency_ns = _latency(drive.fleet.folders, asked)
+        probe = limits.judge(search.rate, _ok_per_s(ends), latency_ns)
+        search.tell(probe)
+        told = f"{probe.rate_per_s:,.0f}/s offered: {'borne' if probe.borne else 'too much'}"
+        drive.manifest.event(PROBE, told)
+        drive.manifest.search = _noted(search, asked)
+    if search.found is None:
+        raise InfrastructureError(
+            f"no rate was found that the system bears: {search.reason} after {len(search.probes)} probes",
+            hint="a lower load.search.least, a wider bound_ms, or longer probes (probe_s) may help",
+        )
+    drive.show.say(f"highest rate: {search.found:,.0f}/s after {len(search.probes)} probes")
+    return search.found
+
+
+def forget(folder: Path) -> None:
+    """Remove the last probe's files: they are of one of many, and no part of what was measured."""
+    for file in folder.glob(f"{PROBE}.*"):
+        file.unlink()
+
+
+def _noted(search: Search, asked: RateSearch) -> dict[str, Any]:
+    return {
+        "found_per_s": search.found,
+        "reason": search.reason,
+        "asked": asked.model_dump(mode="json", exclude_none=True),
+        "probes": [asdict(probe) for probe in search.probes],
+    }
+
+
+def _ok_per_s(ends: list[Event]) -> float:
+    """Successes of all engines over the time of the longest."""
+    seconds = (max(end["end_ns"] for end in ends) - min(end["start_ns"] for end in ends)) / 1e9
+    return float(sum(int(end["summary"]["ok"]) for end in ends) / max(seconds, 1e-9))
+
+
+def _latency(folders: list[Path], asked: RateSearch) -> float | None:
+    """The figure over all attempts of all engines, a failure counted as at least its timeout."""
+    tag = f"{asked.operation.upper().replace('_', '-')}.all"
+    found: HdrHistogram | None = None
+    for folder in folders:
+        histogram = read_totals(folder, PROBE).get(tag)
+        if histogram is not None and found is not None:
+            found.add(histogram)
+        found = found or histogram
+    if found is None or not found.get_total_count():
+        return None
+    return mean(found) if asked.figure == "mean" else percentiles(found, [PERCENT[asked.figure]])[0]

@@ -1,0 +1,241 @@
+"""Conducting a study: its trials one after the other, each into its folder."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from steelyard.engine.path import Engine, find_engine
+from steelyard.errors import InputError, Interrupted, MissingToolError, SteelyardError
+from steelyard.lab.datasets import DataSets
+from steelyard.lab.lease import Stay
+from steelyard.lab.progress import Show
+from steelyard.lab.signals import Interrupts
+from steelyard.lab.time_left import Pace
+from steelyard.lab.trial import TrialRun
+from steelyard.results.disturbance import Disturbance
+from steelyard.results.store import RunFolder
+from steelyard.spec.estimate import each
+from steelyard.spec.models import Study, Trial
+from steelyard.spec.trials import APART, trials
+from steelyard.systems import create
+from steelyard.systems.base import Testbed
+from steelyard.systems.snapshot.checksums import SnapshotChangedError
+
+HOPELESS = (InputError, MissingToolError, SnapshotChangedError)
+"""Errors that the next trial would meet again."""
+
+Judge = Callable[[Path], Disturbance | None]
+"""From a trial's folder to what outside the study disturbed it."""
+
+
+@dataclass
+class Outcome:
+    """What became of a study.
+
+    Attributes:
+        path: the run's folder.
+        planned: how many trials it has.
+        errors: of the trials that failed, in order.
+        interrupted: whether the user stopped it.
+        disturbed: how many trials do not count, for a reason that another attempt may be free of.
+    """
+
+    path: Path
+    planned: int = 1
+    errors: list[SteelyardError] = field(default_factory=list)
+    interrupted: bool = False
+    disturbed: int = 0
+
+
+def conduct(
+    study: Study,
+    show: Show,
+    since_ns: int,
+    out: Path | None = None,
+    *,
+    resume: bool = False,
+    disturbed: bool = False,
+    judge: Judge = lambda _: None,
+) -> Outcome:
+    """Run every trial that is not done yet.
+
+    Args:
+        study: the study.
+        show: receives progress.
+        since_ns: when the command was given, CLOCK_MONOTONIC.
+        out: the run's folder; None = `results/TIME-NAME`.
+        resume: `out` is an interrupted run of this study, which goes on.
+        disturbed: what was done and disturbed from outside is run again, too.
+        judge: looks at each finished trial; one that was disturbed is run once more.
+
+    Raises:
+        InputError: the folder exists or is of another plan, or a system is one that cannot be; nothing was
+            written then.
+        EngineError: there is no engine of this source.
+    """
+    engine = find_engine()
+    planned = trials(study)
+    for trial in planned:
+        create(trial.system, name=_name(study, trial), root=Path())  # its constructor refuses what cannot be
+    if resume and out is not None:
+        folder = RunFolder.resume(study, planned, out)
+    else:
+        folder = RunFolder.create(study, planned, out)
+    outcome = Outcome(folder.path, len(planned))
+    with Interrupts() as interrupts:
+        conductor = _Conductor(folder, study, planned, engine, show, interrupts, judge)
+        try:
+            conductor.run(outcome, folder.pending(disturbed=disturbed), since_ns)
+        finally:
+            conductor.release()
+            folder.close()
+    outcome.disturbed = len(folder.disturbed())
+    return outcome
+
+
+Attempted = tuple[SteelyardError | None, Disturbance | None]
+
+
+@dataclass
+class _Held:
+    """The cluster of a group of trials."""
+
+    group: int
+    root: Path
+    testbed: Testbed
+    stay: Stay
+
+
+class _Conductor:
+    """What all trials of a run share."""
+
+    def __init__(  # noqa: PLR0917
+        self, folder: RunFolder, study: Study, planned: list[Trial], engine: Engine, show: Show,
+        interrupts: Interrupts, judge: Judge,
+    ) -> None:  # fmt: skip
+        self.folder, self.study, self.engine = folder, study, engine
+        self.show, self.interrupts, self.judge = show, interrupts, judge
+        self.several = len(planned) > 1
+        self.total = len(planned)
+        self.held: _Held | None = None
+        self.data_sets = DataSets(folder.path, study.name, engine, show, interrupts)
+        self.pace = Pace(each(planned), {t.number: t.point for t in planned})
+        for row in folder.rows.values():
+            if row.status == "done" and row.seconds:
+                self.pace.took(row.number, row.seconds)
+
+    def run(self, outcome: Outcome, pending: list[Trial], since_ns: int) -> None:
+        """Run what is pending, until the end, an interruption, or an error that all trials would meet."""
+        if self.several and len(pending) < self.total:
+            self.show.say(f"going on: {self.total - len(pending)} of {self.total} trials are done")
+        for place, trial in enumerate(pending):
+            rest = pending[place:]
+            if self.several:
+                left_s = self.pace.left_s(t.number for t in rest)
+                self.show.trial(trial.number, self.total, _label(trial), self.total - len(rest), left_s)
+            keep = len(rest) > 1 and rest[1].group == trial.group
+            error = self._trial(trial, since_ns if place == 0 else time.monotonic_ns(), keep=keep)
+            if error:
+                outcome.errors.append(error)
+            outcome.interrupted = isinstance(error, Interrupted) or self.interrupts.requested
+            if outcome.interrupted or isinstance(error, HOPELESS):
+                break
+
+    def _trial(self, trial: Trial, since_ns: int, *, keep: bool) -> SteelyardError | None:
+        """Run a trial, and once more if it failed or was disturbed; returns what went wrong the last time."""
+        error, disturbed = self._attempt(trial, since_ns, keep=keep)
+        final = not self.several or isinstance(error, (*HOPELESS, Interrupted)) or self.interrupts.requested
+        why = (
+            f"failed: {error.message}" if error else disturbed.text if disturbed and disturbed.passing else ""
+        )
+        if why and not final:
+            self.show.say(f"trial {trial.number} {why}; it is run once more, and both are kept")
+            error, _ = self._attempt(trial, time.monotonic_ns(), keep=keep)
+        return error
+
+    def _attempt(self, trial: Trial, since_ns: int, *, keep: bool) -> Attempted:
+        """Run one trial, seal its folder; returns what went wrong, and what disturbed it."""
+        path = self.folder.open_trial(trial.number)
+        held = self._hold(trial, path)
+        held.stay.keep = keep
+        held.stay.loaded = held.stay.loaded and self.study.reset == "none"
+        if self.study.reset == "restore":
+            held.stay.origin = self.data_sets.provide(trial, held.testbed)
+        run = TrialRun(
+            trial=trial,
+            folder=path,
+            testbed=held.testbed,
+            engine=self.engine,
+            show=self.show,
+            interrupts=self.interrupts,
+            since_ns=since_ns,
+            stay=held.stay,
+            cold=self.study.cache == "cold",
+        )
+        manifest = run.run()
+        seconds = (time.monotonic_ns() - since_ns) / 1e9
+        try:
+            if run.written:
+                self.folder.seal(trial.number)
+            self.folder.mark(trial.number, manifest.status, manifest.reason, round(seconds, 3))
+            if manifest.status != "done":
+                return run.error, None
+            self.pace.took(trial.number, seconds)
+            return None, self._judge(trial)
+        except SteelyardError as error:
+            return run.error or error, None
+
+    def _judge(self, trial: Trial) -> Disturbance | None:
+        try:
+            found = self.judge(self.folder.final(trial.number))
+        except Exception as error:  # what was measured is on disk, and can be judged again at any time
+            self.show.say(f"trial {trial.number}: whether it was disturbed could not be told: {error!r}")
+            return None
+        if found:
+            self.folder.taint(trial.number, found)
+        return found
+
+    def _hold(self, trial: Trial, path: Path) -> _Held:
+        """The cluster for a trial: that of its group, or a new one."""
+        if self.held is None or self.held.group != trial.group:
+            self.release()
+            root = (
+                path / "work" if self.study.reset in APART else self.folder.path / "work" / str(trial.group)
+            )
+            testbed = create(trial.system, name=_name(self.study, trial), root=root)
+            stay = Stay(empties=self.study.reset == "truncate")
+            self.held = _Held(trial.group, root, testbed, stay)
+        elif self.study.reset in APART:  # once more: the folder before was set aside
+            self.held.testbed = create(trial.system, name=_name(self.study, trial), root=path / "work")
+        else:
+            # trials of a group differ in their client's settings only, which the plan takes from here
+            cast(Any, self.held.testbed).system = trial.system
+        return self.held
+
+    def release(self) -> None:
+        """Take down the cluster that was kept for trials which do not come any more."""
+        if self.held is None:
+            return
+        if self.held.stay.up:
+            self.held.testbed.down(self.show.say)
+        if self.study.reset not in APART:
+            with suppress(OSError):
+                self.held.root.rmdir()
+                self.held.root.parent.rmdir()
+        self.held = None
+
+
+def _label(trial: Trial) -> str:
+    """The point and repetition of a trial, for people."""
+    return f"{trial.label or trial.system.kind}, repetition {trial.repetition}"
+
+
+def _name(study: Study, trial: Trial) -> str:
+    """A name for the trial's system: short, and unlike any other on this host."""
+    return f"{study.name[:24]}-{trial.number}-{os.getpid()}"

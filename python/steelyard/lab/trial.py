@@ -1,0 +1,299 @@
+"""One trial: the only place that knows the order of phases.
+
+up, engines, load, settle, warm-up, run, collect, down. Whatever goes wrong, everything that was started is
+ended, and what was measured is written, with the status and the reason.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import cast
+
+from steelyard.engine.fleet import Fleet
+from steelyard.engine.path import Engine
+from steelyard.engine.process import Event
+from steelyard.errors import InfrastructureError, Interrupted, SteelyardError
+from steelyard.lab.lease import Stay, drop_page_cache
+from steelyard.lab.phase import Drive
+from steelyard.lab.progress import Show
+from steelyard.lab.search.probes import find_rate, forget
+from steelyard.lab.signals import Interrupts
+from steelyard.results.disk import writing
+from steelyard.results.intervals import write_intervals
+from steelyard.results.manifest import Manifest
+from steelyard.results.read import TrialResult
+from steelyard.results.store import RESERVE
+from steelyard.results.tables import SPOOL
+from steelyard.spec.models import Trial
+from steelyard.spec.plan import LOAD, RUN, WARMUP, engine_plan
+from steelyard.systems.base import Testbed
+from steelyard.systems.snapshot import Snapshot
+from steelyard.systems.snapshot.restorable import Restorable
+from steelyard.watch.host import host_facts
+from steelyard.watch.sampler import Sampler
+
+
+class TrialRun:
+    """Runs one trial into its folder.
+
+    Args:
+        trial: what to measure.
+        folder: its folder, made and empty.
+        testbed: the system, not yet up.
+        engine: the binary.
+        show: receives progress.
+        interrupts: the signals, installed.
+        since_ns: when the wait for the first operation began, CLOCK_MONOTONIC.
+        stay: what the system is like before, and whether it stays up; None = it comes and goes.
+        cold: drop this host's page cache before what is measured.
+    """
+
+    def __init__(
+        self,
+        *,
+        trial: Trial,
+        folder: Path,
+        testbed: Testbed,
+        engine: Engine,
+        show: Show,
+        interrupts: Interrupts,
+        since_ns: int,
+        stay: Stay | None = None,
+        cold: bool = False,
+    ) -> None:
+        self.trial, self.folder, self.testbed, self.engine = trial, folder, testbed, engine
+        self.show, self.interrupts = show, interrupts
+        self.stay, self.cold = stay or Stay(), cold
+        self.manifest = Manifest(trial, since_ns)
+        self.error: SteelyardError | None = None
+        self.fleet: Fleet | None = None
+        self.sampler: Sampler | None = None
+        self.written = False
+
+    def run(self) -> Manifest:
+        """Run the trial; its manifest tells how it ended, and `error` why it failed."""
+        try:
+            with self.interrupts.raising():
+                self._measure()
+            self.manifest.status = "done"
+        except Interrupted as error:
+            self._ended("interrupted", error)
+        except SteelyardError as error:
+            self._ended("failed", error)
+        except OSError as error:
+            self._ended("failed", InfrastructureError(f"{self.folder}: {error}"))
+        except Exception as error:
+            self._ended("failed", InfrastructureError(f"a fault in Steelyard: {error!r}"))
+            raise
+        finally:
+            self._close()
+        return self.manifest
+
+    def _ended(self, status: str, error: SteelyardError) -> None:
+        self.error = error
+        self.manifest.status, self.manifest.reason = status, error.message
+        self.manifest.event(status, error.message)
+
+    def _measure(self) -> None:
+        load = self.trial.load
+        self.manifest.host = host_facts([self.folder])
+        self._bring_up()
+        self.manifest.system = self.testbed.facts()
+        for text in self.manifest.system.get("warnings", ()):
+            self.manifest.warn("system", text)
+        self.interrupts.check()
+        with self._timed("engines"):
+            fleet = self._start_engines()
+        self._watch(fleet)
+        drive = Drive(fleet, self.testbed, self.manifest, self.show, self.interrupts)
+        how, stored = self._how_there(), 0
+        if LOAD in load.phases and not self.stay.loaded:
+            with self._timed("load"):
+                stored = self._check_load(drive.phase(LOAD, counts=False, endless=True))
+            self.stay.has_loaded()
+        self._note_data(how)
+        if RUN in load.phases:
+            self._measure_run(drive)
+        drive.look_after_servers()
+        fleet.finish()
+        if self.stay.after_load:
+            with self._timed("snapshot"):
+                self.stay.after_load(stored)
+
+    def _bring_up(self) -> None:
+        if self.stay.up:
+            self.manifest.event("up", "the cluster of the trial before")
+            return
+        origin = self.stay.origin
+        if isinstance(origin, SteelyardError):
+            raise origin
+        if origin:
+            self.manifest.event("restore", f"snapshot {origin.key}, {origin.load['records']:,} records")
+            cast(Restorable, self.testbed).origin = origin
+        with self._timed("up"):
+            self.testbed.up(self.show.say)
+        self.stay.started()
+
+    def _how_there(self) -> str:
+        """How the data come to be there."""
+        if self.stay.origin:
+            return "restored"
+        if self.stay.loaded:
+            return "kept"
+        return "loaded" if LOAD in self.trial.load.phases else "found"
+
+    def _note_data(self, how: str) -> None:
+        """Say where the data are from, and which load and which start of the servers this is."""
+        stay, said = self.stay, self.manifest.data
+        said |= {"how": how, "load": stay.load_id or None, "start": stay.start_id or None}
+        if isinstance(stay.origin, Snapshot):
+            said |= {"snapshot": stay.origin.key, "loading": dict(stay.origin.load)}
+            said |= {"bytes": stay.origin.bytes, "files": stay.origin.files}
+            spent = dict(cast(Restorable, self.testbed).restored)
+            self.manifest.timing["restore"] = spent.pop("seconds", 0.0)
+            said |= spent
+
+    def _measure_run(self, drive: Drive) -> None:
+        load = self.trial.load
+        if LOAD in load.phases:
+            with self._timed("settle"):
+                self._settle()
+        if self.cold:
+            self.manifest.event("cold", "the host's page cache was dropped; servers keep their own")
+            drop_page_cache()
+        drive.fleet.begin_at(self.trial.first_operation)
+        if load.warmup_s:
+            drive.phase(WARMUP, counts=True, endless=False)
+        rate = None
+        if load.search:
+            with self._timed("search"):
+                rate = load.search.share * find_rate(drive, load.search)
+        with self._timed("run"):
+            drive.phase(RUN, counts=True, endless=load.duration_s is None, rate=rate)
+
+    def _start_engines(self) -> Fleet:
+        load, driver = self.trial.load, self.stay.driver(self.testbed.driver())
+        fleet = self.fleet = Fleet(
+            self.engine.path,
+            load.engines,
+            self.folder,
+            lambda out, k: engine_plan(self.trial, driver, out, index=k, count=load.engines),
+            self.testbed.engine_prefix(),
+        )
+        try:
+            ready = fleet.start()
+        finally:
+            self.manifest.plan = fleet.plans[0] if fleet.plans else {}
+        self.manifest.engine = {
+            "version": self.engine.version,
+            "source_hash": self.engine.source_hash,
+            "ready": ready[0].get("driver", {}),
+        }
+        return fleet
+
+    def _watch(self, fleet: Fleet) -> None:
+        self.sampler = Sampler(self.testbed.targets(), fleet.pids, os.getpid(), spool=self.folder / SPOOL)
+        self.sampler.start()
+
+    def _check_load(self, ends: list[Event]) -> int:
+        """A data set that is not whole is said; an empty one ends the trial. Returns the records stored."""
+        wanted = self.trial.workload.records - self.trial.load.first_record
+        stored = sum(int(end["summary"]["ok"]) for end in ends)
+        if stored == 0:
+            raise InfrastructureError(f"load: none of {wanted} records could be stored")
+        if stored < wanted:
+            self.manifest.warn("load", f"{wanted - stored} of {wanted} records were not stored")
+        return stored
+
+    def _settle(self) -> None:
+        limit = self.trial.load.settle_limit_s
+        if not limit:
+            return
+        settled = self.testbed.settle(limit, self.show.say)
+        if not settled.quiet:
+            self.manifest.warn("unsettled", f"not at rest after {settled.seconds:.0f} s: {settled.detail}")
+
+    @contextmanager
+    def _timed(self, name: str) -> Iterator[None]:
+        began = time.monotonic()
+        if name not in (LOAD, RUN):  # those stand in the timeline with the time of their first operation
+            self.manifest.event(name)
+        try:
+            yield
+        finally:
+            self.manifest.timing[name] = time.monotonic() - began
+
+    def _close(self) -> None:
+        """End everything, write everything; one failing step keeps no other from being taken."""
+        if self.fleet:
+            self._try("engines", self.fleet.kill)
+            self._try("engine", self._merge)
+        if self.sampler:
+            self._try("system", self._keep_samples)
+        if (self.folder / "engine").is_dir():
+            self._try("intervals", self._keep_intervals)
+        if self.interrupts.aborted:
+            self._kill_servers()
+        else:
+            self._try("servers", self._collect, spoils=False)
+        if not (self.stay.keep and self.manifest.status == "done"):
+            self._take_down()
+        with suppress(OSError):
+            (self.folder / "work").rmdir()  # the testbed's root; what it has left there stays
+        self._try("manifest", self._write)
+
+    def _take_down(self) -> None:
+        with self._timed("down"):
+            self._try("down", lambda: self.testbed.down(self.show.say))
+        self.stay.ended()
+
+    def _try(self, what: str, step: Callable[[], object], *, spoils: bool = True) -> None:
+        """Take a step of closing; when it fails, the trial has failed if that spoils it."""
+        try:
+            step()
+        except Exception as error:  # the remaining steps end servers and keep results
+            self.manifest.warn(what, str(error))
+            if self.error is None and spoils:
+                wrapped = (
+                    error if isinstance(error, SteelyardError) else InfrastructureError(f"{what}: {error!r}")
+                )
+                self._ended("failed", wrapped)
+
+    def _merge(self) -> None:
+        assert self.fleet is not None  # noqa: S101 - called when there is one
+        if len(self.fleet.folders) > 1 and self.manifest.phases:
+            self.fleet.merge()
+            self.manifest.merged(TrialResult(self.folder).events())
+
+    def _keep_samples(self) -> None:
+        assert self.sampler is not None  # noqa: S101 - called when there is one
+        self.sampler.stop()
+        self.manifest.host.setdefault("missing", {}).update(self.sampler.missing)
+        self.manifest.host["watching"] = self.sampler.cost()
+        with writing(self.folder):
+            self.sampler.write(self.folder / "system.parquet")
+
+    def _keep_intervals(self) -> None:
+        forget(self.folder / "engine")
+        write_intervals(self.folder / "engine", self.folder / "intervals.parquet")
+
+    def _write(self) -> None:
+        (self.folder / RESERVE).unlink(missing_ok=True)
+        self.manifest.write(self.folder)
+        self.written = True
+
+    def _kill_servers(self) -> None:
+        """In a hurry: no server is asked to leave, so that `down` finds them gone."""
+        for target in self.testbed.targets():
+            for pid in target.pids():
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+
+    def _collect(self) -> None:
+        with writing(self.folder):
+            self.testbed.collect(self.folder / "servers")

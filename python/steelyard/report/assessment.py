@@ -1,0 +1,185 @@
+"""From one trial's files to its phases, its steadiness and its warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from hdrh.histogram import HdrHistogram
+from numpy.typing import NDArray
+
+from steelyard.analysis.cost import costs
+from steelyard.analysis.counters import Window, nodes
+from steelyard.analysis.cut_short import phase_from_series
+from steelyard.analysis.inside import inside
+from steelyard.analysis.offered import completed_while_due
+from steelyard.analysis.steady import TENTH_S, Steady, steady, throughput
+from steelyard.analysis.summary import TOTAL, Phase, phase_from_summary
+from steelyard.analysis.warnings import SIDE_CHECKS, Context, Warned, derive
+from steelyard.analysis.warnings.outcome import not_done, partial
+from steelyard.report.in_effect import is_local, master_names, node_names, part, quota_cores
+from steelyard.report.source import TrialSource
+from steelyard.results.certificates import newest
+from steelyard.results.intervals import TENTHS
+
+MEASURED = "run"
+"""The phase a trial is made for; else the last one that runs the mix and is no warm-up."""
+
+ALMOST_S = 0.05
+"""A phase ends with its last completion, so 60 seconds of load end a little before or after."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """What was read of a trial."""
+
+    manifest: Mapping[str, Any]
+    intervals: pl.DataFrame
+    system: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the measured phase is, whether it was steady, and what there is to warn about."""
+
+    measured: Phase | None
+    steady: Steady | None
+    warnings: tuple[Warned, ...]
+
+
+Histograms = dict[str, Mapping[str, HdrHistogram]]
+
+
+def read_phases(source: TrialSource, read: Read) -> tuple[tuple[Phase, ...], Histograms]:
+    """All phases in order, with their histograms: ended ones from the summary, others from the series."""
+    ended = {str(p.get("name")): p for p in read.manifest.get("phases") or ()}
+    begun = read.intervals["phase"].unique(maintain_order=True).to_list() if read.intervals.height else []
+    phases: list[Phase] = []
+    histograms: Histograms = {}
+    for name in dict.fromkeys([*ended, *begun]):
+        histograms[name] = source.histograms(name)
+        if summary := source.summary(name):
+            reason = str((ended.get(name) or {}).get("reason") or "")
+            phases.append(phase_from_summary(summary, histograms[name], reason))
+        else:
+            plan = _plan(read.manifest, name)
+            phases.append(phase_from_series(read.intervals, name, histograms[name], plan))
+    return tuple(sorted(phases, key=lambda p: p.start_ns)), histograms
+
+
+def _plan(manifest: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """What the engine was told of a phase; from the settings when the manifest was never written."""
+    for plan in part(manifest, "plan").get("phases") or ():
+        if plan.get("name") == name:
+            return dict(plan)
+    load = part(manifest, "trial", "load")
+    if name == "load":
+        return {"kind": "load", "in_flight": load.get("load_clients")}
+    if load.get("target"):
+        arrivals = {"kind": load.get("arrivals", "constant"), "rate": load["target"]}
+        return {
+            "kind": "run",
+            "in_flight": load.get("in_flight") or load.get("clients"),
+            "arrivals": arrivals,
+        }
+    return {"kind": "run", "in_flight": load.get("clients")}
+
+
+def measured_phase(phases: Sequence[Phase]) -> Phase | None:
+    """The phase the trial was made for; a load when nothing else was run."""
+    runs = [p for p in phases if p.kind == "run" and not p.name.startswith("warm")]
+    named = [p for p in runs if p.name == MEASURED]
+    return next(iter(named or runs[-1:] or phases[-1:]), None)
+
+
+def _seconds(intervals: pl.DataFrame, phase: Phase) -> pl.DataFrame:
+    """The rows over all operations of a phase, one a second."""
+    return intervals.filter((pl.col("phase") == phase.name) & (pl.col("op") == TOTAL)).sort("second")
+
+
+def _column(rows: pl.DataFrame, name: str) -> NDArray[np.float64]:
+    return rows[name].drop_nulls().cast(pl.Float64).to_numpy()
+
+
+def steadiness(intervals: pl.DataFrame, phase: Phase) -> Steady:
+    """Throughput of a closed loop, by tenths of a second where they were counted; else the median response of
+    each second, as with a rate the throughput is given.
+
+    An interval that is not whole is left out at the end.
+    """
+    rows = _seconds(intervals, phase)
+    if phase.closed and rows.height and not rows[TENTHS].has_nulls():
+        tenths = _column(rows.explode(TENTHS), TENTHS)
+        return throughput(tenths[: int(phase.seconds / TENTH_S)])
+    rows = rows.filter(pl.col("second") < int(phase.seconds + ALMOST_S))
+    column, words = ("done", "throughput") if phase.closed else ("response_p50_ns", "median response time")
+    return steady(_column(rows, column), words)
+
+
+def judge(read: Read, phases: Sequence[Phase], *, partial: bool) -> Judged:
+    """Find the measured phase and everything there is to warn about."""
+    measured = measured_phase(phases)
+    if measured is None:
+        return Judged(None, None, _nothing(read, partial))
+    found = steadiness(read.intervals, measured) if measured.kind == "run" else None
+    derived = derive(_context(read, measured, found, partial))
+    side = [w for p in phases if p is not measured for w in derive(Context(p), SIDE_CHECKS)]
+    known = {w.kind for w in derived}
+    told = [w for w in _told(read.manifest) if w.kind not in known]
+    return Judged(measured, found, (*derived, *side, *told))
+
+
+def _nothing(read: Read, cut: bool) -> tuple[Warned, ...]:
+    empty = Context(
+        Phase("", "run", 0, 0, 0.0, total=phase_from_summary({}, {}).total),
+        partial=cut,
+        status=str(read.manifest.get("status") or "unknown"),
+        reason=str(read.manifest.get("reason") or ""),
+    )
+    return derive(empty, (partial, not_done))
+
+
+def _told(manifest: Mapping[str, Any]) -> list[Warned]:
+    told = manifest.get("warnings") or ()
+    return [Warned(str(w.get("kind", "")).replace(" ", "_"), str(w.get("text", ""))) for w in told]
+
+
+def _context(read: Read, phase: Phase, found: Steady | None, cut: bool) -> Context:
+    manifest, system = read.manifest, read.system
+    cores = part(manifest, "host").get("cores")
+    window = Window(system, phase.start_ns, phase.end_ns)
+    workload = part(manifest, "trial", "workload")
+    seconds = _seconds(read.intervals, phase)
+    due, done = _column(seconds, "due"), _column(seconds, "done")
+    told = system.filter(pl.col("metric").str.starts_with("server_"))
+
+    def machine(metric: str) -> float | None:
+        rate = window.rate("machine", metric)
+        return None if rate is None or not cores else rate / cores
+
+    return Context(
+        phase=phase,
+        steady=found,
+        completed_per_s=completed_while_due(due, done, phase.seconds),
+        costs=costs(system, phase, master_names(manifest)),
+        inside=inside(system, phase),
+        status=str(manifest.get("status") or "unknown"),
+        reason=str(manifest.get("reason") or ""),
+        partial=cut,
+        timeline=manifest.get("timeline") or (),
+        verify=str(workload.get("verify", "")),
+        values=str(workload.get("values", "")),
+        cores=cores,
+        quota_cores=quota_cores(manifest),
+        local=is_local(manifest),
+        nodes=node_names(manifest),
+        watched=frozenset(nodes(system)),
+        agents=frozenset(told["source"].unique().to_list()),
+        steal_share=machine("cpu_steal_seconds_total"),
+        iowait_share=machine("cpu_iowait_seconds_total"),
+        busy_share=machine("cpu_seconds_total"),
+        calibration=newest(part(manifest, "host"), str(part(manifest, "plan", "driver").get("kind", ""))),
+    )

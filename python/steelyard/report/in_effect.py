@@ -1,0 +1,126 @@
+"""What a trial's manifest says of the system, the host and the settings, found politely: any field may be
+missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+Facts = Mapping[str, Any]
+SERVING = {"regionserver", "standalone"}
+"""Roles of servers that clients read and write at; Cassandra's nodes are all the same and have no roles."""
+LOCAL_KINDS = ("cassandra", "hbase")
+"""Systems whose servers the tool starts on this host."""
+
+
+def part(facts: Any, *path: str) -> dict[str, Any]:
+    """The table at a path; empty where there is none."""
+    for name in path:
+        facts = facts.get(name) if isinstance(facts, Mapping) else None
+    return dict(facts) if isinstance(facts, Mapping) else {}
+
+
+def node_names(manifest: Facts) -> tuple[str, ...]:
+    """Names of the system's nodes."""
+    nodes = part(manifest, "system").get("nodes")
+    if isinstance(nodes, Mapping):
+        return tuple(str(name) for name in nodes)
+    if not isinstance(nodes, (list, tuple)):
+        return ()
+    return tuple(str(n.get("name", "?") if isinstance(n, Mapping) else n) for n in nodes)
+
+
+def master_names(manifest: Facts) -> tuple[str, ...]:
+    """Names of the nodes that serve no data: those with roles among which none does."""
+    nodes = part(manifest, "system").get("nodes")
+    listed = [n for n in nodes if isinstance(n, Mapping)] if isinstance(nodes, (list, tuple)) else []
+    return tuple(str(n.get("name")) for n in listed if n.get("roles") and not {*n["roles"]} & SERVING)
+
+
+def system_kind(manifest: Facts) -> str:
+    """`cassandra`, `hbase`, `hosts`, `embedded`, `null`, ...; empty when unknown."""
+    return str(part(manifest, "trial", "system").get("kind") or part(manifest, "system").get("kind") or "")
+
+
+def is_local(manifest: Facts) -> bool:
+    """Whether client and servers are on one host."""
+    return system_kind(manifest) in LOCAL_KINDS
+
+
+def quota_cores(manifest: Facts) -> float | None:
+    """Sum of the CPU quotas of all nodes, masters included; None when one has none."""
+    in_effect = part(manifest, "system", "limits", "cpu_cores")
+    if in_effect:
+        return None if None in in_effect.values() else float(sum(in_effect.values()))
+    cpu = part(manifest, "trial", "system", "limits").get("cpu")
+    return None if cpu is None else float(cpu) * len(node_names(manifest))
+
+
+def consistency(manifest: Facts) -> list[tuple[str, Any]]:
+    """Durability and consistency in effect, as (word, value)."""
+    access, driver = part(manifest, "trial", "system", "access"), part(manifest, "plan", "driver")
+    system = part(manifest, "system")
+    durable = access.get("durable_writes", driver.get("durable_writes"))
+    found = [
+        ("Durability", system.get("durability")),
+        ("Read consistency", driver.get("read_consistency") or access.get("read_consistency")),
+        ("Write consistency", driver.get("write_consistency") or access.get("write_consistency")),
+        ("Durability of a write", driver.get("durability")),
+        ("Write-ahead log", system.get("wal")),
+        ("Replication", driver.get("replication") or access.get("replication") or system.get("replication")),
+        ("Durable writes", durable),
+        ("Commit log sync", part(manifest, "trial", "system").get("commitlog_sync")),
+        ("fsync after every write", part(manifest, "trial", "system").get("sync")),
+    ]
+    return [(word, value) for word, value in found if value is not None]
+
+
+def system_words(manifest: Facts, study: Facts) -> str:
+    """The system, its version and nodes."""
+    system = part(manifest, "trial", "system") or part(study, "system")
+    version = part(manifest, "system").get("version") or system.get("version") or ""
+    masters = len(master_names(manifest))
+    nodes = len(node_names(manifest)) - masters
+    words = [str(system.get("kind", "unknown system")), str(version)]
+    words += [f"on {nodes} node{'s' if nodes != 1 else ''}"] if nodes else []
+    words += [f"and {masters} master{'s' if masters != 1 else ''}"] if masters else []
+    return " ".join(word for word in words if word)
+
+
+def workload_words(manifest: Facts, study: Facts) -> str:
+    """The workload and its size; empty when unknown."""
+    workload = part(manifest, "trial", "workload") or part(study, "workload")
+    if not workload:
+        return ""
+    return f"workload {workload.get('name', '?')}, {int(workload.get('records') or 0):,} records"
+
+
+def system_line(manifest: Facts, study: Facts) -> str:
+    """The system and workload in one line."""
+    return ", ".join(filter(None, (system_words(manifest, study), workload_words(manifest, study))))
+
+
+def load_line(manifest: Facts, study: Facts) -> str:
+    """The load in one line."""
+    load = part(manifest, "trial", "load") or part(study, "load")
+    if not load:
+        return ""
+    if load.get("search"):
+        return f"at {load['search'].get('share', 1):g} of the highest rate, which was searched"
+    if load.get("target"):
+        cap = load.get("in_flight") or load.get("clients")
+        line = f"{load['target']:,.0f} operations/s, {load.get('arrivals', 'constant')} arrivals"
+        return line + (f", at most {cap:,} in flight" if cap else "")
+    return f"closed loop of {load.get('clients') or 'default'} clients"
+
+
+def data_line(manifest: Facts) -> str:
+    """Where the data are from, in one line; empty when the trial loaded them itself, or found them."""
+    data = part(manifest, "data")
+    if data.get("how") == "kept":
+        return "data kept from the trial before"
+    if data.get("how") != "restored":
+        return ""
+    return (
+        f"data restored from snapshot {data.get('snapshot')}, loaded {part(data, 'loading').get('created')}"
+    )

@@ -1,0 +1,161 @@
+"""The answers of a study as tables: verdicts, what they rest on, and at the end how it was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from steelyard.analysis.claims.verdict import SIZE
+from steelyard.report.formatting import NONE, clean, digits
+from steelyard.report.study.amounts import told, words_of
+from steelyard.report.study.answers import Answer, Answers
+from steelyard.report.tables.base import Table
+from steelyard.spec.checks import Why
+
+BORNE = {
+    "confirmed": "bears it out",
+    "refuted": "speaks against it",
+    "inconclusive": "decides nothing",
+    "not claimed": "decides nothing",
+}
+"""What a figure says of the reason it stands for."""
+
+
+def headline(found: Answers) -> str:
+    """`7 claims: 5 confirmed, 1 refuted, 1 inconclusive`; empty without claims."""
+    if not found.claims:
+        return ""
+    counts = [
+        f"{count} {word}"
+        for word in ("confirmed", "refuted", "inconclusive")
+        if (count := sum(answer.verdict.direction == word for answer in found.claims))
+    ]
+    small = "; the small form claims direction only" if found.asked.form == "small" else ""
+    return f"{len(found.claims)} claim{'s' * (len(found.claims) > 1)}: {', '.join(counts)}{small}"
+
+
+def claims_table(found: Answers) -> Table | None:
+    """One row a claim: statement, verdicts, what was found and what the paper prints."""
+    rows = [
+        (
+            answer.claim.id,
+            clean(answer.claim.statement),
+            answer.verdict.direction,
+            answer.verdict.size,
+            told(answer.verdict.estimate) if answer.verdict.estimate else NONE,
+            digits(answer.verdict.paper),
+        )
+        for answer in found.claims
+    ]
+    note = (
+        "Direction is confirmed when the 95 % interval lies on the claimed side; size when it lies within "
+        f"the paper's figure divided and multiplied by {SIZE}."
+    )
+    columns = ("claim", "statement", "direction", "size", "found", "paper")
+    return Table("Claims", columns, rows, words=4, note=note) if rows else None
+
+
+def grounds(answer: Answer) -> Iterator[tuple[str, str]]:
+    """(what, text) of everything that a verdict rests on, but its figures."""
+    claim, verdict = answer.claim, answer.verdict
+    if claim.source:
+        yield "source", clean(claim.source)
+    yield "found", clean(f"{words_of(claim.metric)}: {verdict.words}")
+    for reason in verdict.reasons:
+        yield "undecided", clean(reason)
+    for why, borne in answer.why:
+        yield "why", why_line(why, borne)
+    if claim.unsteady:
+        yield "unsteady trials count", clean(claim.unsteady)
+    if claim.note:
+        yield "note", clean(claim.note)
+
+
+def why_line(why: Why, borne: Any) -> str:
+    """`more files per read: files per read, p99 bears it out (last level over first 1.8 [1.6, 2.0])`."""
+    words = f"{why.reason}: {words_of(why.metric)} {BORNE[borne.direction]} ({borne.words})"
+    if borne.reasons:
+        words += f"; {borne.reasons[0]}"
+    return clean(words)
+
+
+def grounds_table(found: Answers) -> Table | None:
+    """The grounds of all claims."""
+    rows = [(answer.claim.id, what, text) for answer in found.claims for what, text in grounds(answer)]
+    starts = [n for n, row in enumerate(rows) if n and row[0] != rows[n - 1][0]]
+    columns = ("claim", "what", "")
+    return Table("What the verdicts rest on", columns, rows, 3, breaks=frozenset(starts)) if rows else None
+
+
+def evidence_table(answer: Answer, latency: str = "ms") -> Table | None:
+    """The figures of one claim, cell by cell, and those of the paper's reasons."""
+    rows = _evidence("", answer.verdict.evidence, latency)
+    for why, borne in answer.why:
+        rows += _evidence(why.metric, borne.evidence, latency)
+    title = f"Evidence of {answer.claim.id}"
+    return Table(title, ("figure", "of", "value", "runs"), rows, words=2) if rows else None
+
+
+def _evidence(reason: str, evidence: Sequence[Any], latency: str) -> list[tuple[str, str, str, str]]:
+    return [
+        (
+            clean(
+                words_of(one.metric)
+                if one.metric
+                else "ratio" + (f" of {words_of(reason)}" if reason else "")
+            ),
+            clean(one.what) or "all trials",
+            told(one.figure, one.metric, latency),
+            str(one.figure.count),
+        )
+        for one in evidence
+    ]
+
+
+def top(found: Answers) -> list[Table]:
+    """What stands on top of a study's report."""
+    return [table for table in (claims_table(found), grounds_table(found)) if table]
+
+
+def closing(found: Answers) -> list[Table]:
+    """What stands at its end: where it differs from the paper, what it leaves out, how it was measured."""
+    asked = found.asked
+    titles = {
+        "Deviations from the paper": asked.deviations,
+        "Left out in this form": asked.dropped,
+        "Methods": tuple(methods(found)),
+    }
+    return [
+        Table(title, ("",), [(clean(text),) for text in texts], words=1)
+        for title, texts in titles.items()
+        if texts
+    ]
+
+
+def methods(found: Answers) -> Iterator[str]:
+    """How the trials were made and judged, in sentences."""
+    design = found.design
+    trials = found.trials
+    starts = f", {n} starts of each cluster" if (n := design.get("starts", 1)) > 1 else ""
+    if found.asked.paper:
+        yield f"The paper: {found.asked.paper}"
+    yield (
+        f"{trials.height} trials planned, {design.get('repetitions', '?')} repetitions of each point, order "
+        f"{design.get('order', '?')}, reset {design.get('reset', '?')} between trials{starts}, cache "
+        f"{design.get('cache', '?')}, seed {design.get('seed', '?')}."
+    )
+    yield (
+        "Left out of the figures: what was cut as warm-up (MSER-5 and change points)."
+        if design.get("warmup") == "cut"
+        else "Warm-up is driven before the measured phase for a fixed time (load.warmup_s)."
+    )
+    yield (
+        "Service time runs from sending a request to its answer, as YCSB measures; response time from when "
+        "it was due. Throughput is successes over the phase's time; where connecting is included it is said."
+    )
+    yield (
+        "Means are geometric over trials, intervals Student's t on logarithms; percentiles of fewer than ten "
+        "trials go by the least and the greatest. Fewer than six repetitions, a disturbed trial that was not "
+        "run again, or no steady state make a verdict inconclusive, unless the claim says why unsteady "
+        "trials count."
+    )

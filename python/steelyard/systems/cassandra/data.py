@@ -1,0 +1,77 @@
+"""A node's data at rest: which files they are, which of them never change, and what the node tells."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path, PurePosixPath
+from typing import Any
+from uuid import UUID
+
+from steelyard.systems.cassandra.cql_probe import ask
+from steelyard.systems.cassandra.node import LocalNode
+from steelyard.systems.snapshot.files import Rules
+from steelyard.watch.agent import ask as ask_agent
+
+WRITTEN_ONCE = ("-Data.db", "-Index.db", "-Partitions.db", "-Rows.db", "-CompressionInfo.db", "-Digest.crc32")
+"""Components of an SSTable that no release writes again. Statistics, Summary, Filter and TOC it may."""
+WHO = "SELECT host_id, tokens FROM system.local"
+LIVE = "read org.apache.cassandra.metrics:type=Table,keyspace={},scope={},name=LiveSSTableCount Value"
+
+
+def written_once(path: PurePosixPath) -> bool:
+    """Whether a file of a node is a part of a user's SSTable that never changes."""
+    parts = path.parts
+    mine = len(parts) == 4 and parts[0] == "data" and not parts[1].startswith("system")
+    return mine and path.name.endswith(WRITTEN_ONCE)
+
+
+RULES = Rules(("data", "commitlog", "hints", "saved_caches", "cdc_raw"), written_once)
+
+
+def holding(node: LocalNode, agent_port: int) -> dict[str, Any]:
+    """Who a node is and which files of users' tables it has.
+
+    Returns:
+        `address`, `host_id`, `tokens`, and `tables` {KEYSPACE/TABLE: {`sstables`, `files`, `bytes`, `live`}}:
+        what is there of components that never change, and how many SSTables the server itself has opened.
+
+    Raises:
+        OSError, InfrastructureError: it does not answer.
+    """
+    host_id, tokens = ask(node.place, WHO)[0]
+    found = tables(node.spec.folder / "data")
+    for name, table in found.items():
+        words = LIVE.format(*name.split("/"))
+        told = ask_agent((node.spec.address, agent_port), words, namespace=node.spec.namespace)
+        table["live"] = int(told["value"])
+    return {
+        "address": node.spec.address,
+        "host_id": str(UUID(bytes=host_id)),
+        "tokens": texts(tokens or b""),
+        "tables": found,
+    }
+
+
+def texts(cell: bytes) -> list[str]:
+    """A set of texts as the protocol writes it: their number, then each after its length."""
+    found, at = [], 4
+    while at < len(cell):
+        (length,) = struct.unpack_from(">i", cell, at)
+        found.append(cell[at + 4 : at + 4 + length].decode())
+        at += 4 + length
+    return sorted(found)
+
+
+def tables(data: Path) -> dict[str, dict[str, int]]:
+    """Users' tables of a node -> SSTables, files and bytes of their components that never change."""
+    found: dict[str, dict[str, int]] = {}
+    for path in sorted(data.glob("*/*/*")):
+        inside = PurePosixPath("data") / path.relative_to(data).as_posix()
+        if written_once(inside):
+            table = found.setdefault(
+                "/".join(inside.parts[1:3]).rpartition("-")[0], {"sstables": 0, "files": 0, "bytes": 0}
+            )
+            table["sstables"] += path.name.endswith("-Data.db")
+            table["files"] += 1
+            table["bytes"] += path.stat().st_size
+    return found

@@ -1,0 +1,112 @@
+"""What a result must say of a cluster: release, nodes, configuration, deviations, durability, limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from steelyard.spec.system import CassandraSystem, CqlAccess
+from steelyard.systems.cassandra import profile
+from steelyard.systems.cassandra.config import GROUP_WINDOW, CassandraSpec, at_once
+from steelyard.systems.cassandra.launch import Launch
+from steelyard.systems.cassandra.versions import Line
+from steelyard.systems.deviation import Deviation
+
+MACHINE = "several nodes share one machine"
+
+
+def access_plan(access: CqlAccess) -> dict[str, Any]:
+    """The part of the CQL driver's plan that follows from how the client uses the system."""
+    plan: dict[str, Any] = {
+        "keyspace": access.keyspace,
+        "durable_writes": access.durable_writes,
+        "table_options": list(access.table_options),
+        "read_consistency": access.read_consistency.upper(),
+        "write_consistency": access.write_consistency.upper(),
+        "connections": access.connections,
+        "token_aware": access.token_aware,
+        "fresh": access.fresh,
+    }
+    if access.local_datacenter:
+        plan["local_datacenter"] = access.local_datacenter
+    return plan
+
+
+def node_facts(spec: CassandraSpec, agent_port: int | None, port: int) -> dict[str, Any]:
+    """One node, as its cluster's record and the manifest keep it."""
+    return {
+        "name": spec.name,
+        "address": spec.address,
+        "port": port,
+        "datacenter": spec.datacenter,
+        "rack": spec.rack,
+        "namespace": spec.namespace,
+        "agent_port": agent_port,
+        "folder": str(spec.folder),
+        "logs": ["system.log"],
+    }
+
+
+def cluster_facts(
+    system: CassandraSystem, version: str, line: Line, launch: Launch, shared: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What is the same for all nodes."""
+    return {
+        "kind": "cassandra",
+        "version": version,
+        "profile": system.profile,
+        "java": {"version": launch.java.full, "binary": str(launch.java.binary)},
+        "artifacts": sorted(jar.name for jar in launch.jars.glob("*.jar")),
+        "network": system.network,
+        "configuration": {"cassandra_yaml": dict(shared), "jvm_options": launch.jvm_options()},
+        "deviations": [found.as_dict() for found in deviations(system, line, launch, shared)],
+        "durability": durability(system, shared),
+        "replication": system.access.replication.model_dump(),
+    }
+
+
+def deviations(
+    system: CassandraSystem, line: Line, launch: Launch, shared: Mapping[str, Any]
+) -> list[Deviation]:
+    """Every departure from what upstream ships, with its reason."""
+    found = [
+        Deviation(
+            "addresses, directories, cluster_name", "one of each per node", "localhost, one node", MACHINE
+        ),
+        Deviation(
+            "seeds",
+            "the first node" if at_once(shared) else "the first node and itself",
+            "127.0.0.1:7000",
+            "a new ring: there is nothing to stream",
+        ),
+        Deviation("-XX:ActiveProcessorCount", launch.cores, None, "pools keep one size under any CPU quota"),
+        *profile.jvm_deviations(system.profile, line.name, launch.heap_mib, launch.java.major),
+        *profile.setting_deviations(line, shared, system),
+    ]
+    if at_once(shared):
+        found.append(
+            Deviation("initial_token", "evenly spaced", None, "all nodes start at once, and the ring is even")
+        )
+    if launch.archived:
+        found.append(Deviation("JVM class archive", "-XX:SharedArchiveFile", "the JDK's own", "faster start"))
+    if launch.agent:
+        found.append(Deviation("JVM agent", launch.agent.name, None, "gives the server's own metrics"))
+    if launch.extra:
+        found.append(Deviation("JVM options", " ".join(launch.extra), None, "given by the user"))
+    return found
+
+
+def durability(system: CassandraSystem, shared: Mapping[str, Any]) -> str:
+    """When an acknowledged write is safe, in words."""
+    if not system.access.durable_writes:
+        return "durable_writes = false: writes are acknowledged from memory and are lost when the server dies"
+    sync = shared.get("commitlog_sync")
+    if sync == "batch":
+        return "acknowledged after the commit log was synced to disk (fsync), per batch of waiting writes"
+    if sync == "group":
+        window = shared.get("commitlog_sync_group_window", GROUP_WINDOW)
+        return f"acknowledged after the commit log was synced to disk (fsync), once every {window}"
+    period = shared.get("commitlog_sync_period") or f"{shared.get('commitlog_sync_period_in_ms')}ms"
+    return (
+        f"acknowledged before it is on disk: the commit log is synced every {period}, which a crash can cost"
+    )

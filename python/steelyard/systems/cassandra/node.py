@@ -1,0 +1,32 @@
+"""A node of a Cassandra cluster: one server, and where it answers CQL."""
+
+from __future__ import annotations
+
+from steelyard.hosts.cgroup import Group
+from steelyard.hosts.place import Place
+from steelyard.hosts.process import Identity
+from steelyard.systems.cassandra.config import CassandraSpec
+from steelyard.systems.node import Node
+from steelyard.systems.server import Server
+
+
+class LocalNode(Node):
+    """A node of this host.
+
+    Args:
+        spec: where it is.
+        group: its control group.
+        server: its server.
+        port: where it answers CQL.
+    """
+
+    spec: CassandraSpec
+
+    def __init__(self, spec: CassandraSpec, group: Group, server: Server, port: int) -> None:
+        super().__init__(spec, group, [server])
+        self.server, self.place = server, Place(spec.address, port, spec.namespace)
+
+    @property
+    def identity(self) -> Identity | None:
+        """Its server's process."""
+        return self.server.identity

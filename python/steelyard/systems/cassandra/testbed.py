@@ -1,0 +1,240 @@
+"""A local Cassandra cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from steelyard.errors import InfrastructureError, MissingToolError
+from steelyard.hosts import archive, artifacts, cgroup
+from steelyard.hosts.java import find_java
+from steelyard.hosts.network import Endpoint
+from steelyard.hosts.process import Identity
+from steelyard.hosts.say import Say
+from steelyard.spec.system import CassandraSystem
+from steelyard.systems.base import Settled
+from steelyard.systems.cassandra import (
+    config,
+    data,
+    facts,
+    profile,
+    replication,
+    rest,
+    ring,
+    versions,
+)
+from steelyard.systems.cassandra.config import AGENT_PORT, CassandraSpec
+from steelyard.systems.cassandra.launch import Launch
+from steelyard.systems.cassandra.node import LocalNode
+from steelyard.systems.cluster import START_LIMIT_S, LocalCluster
+from steelyard.systems.node import NodeSpec, ask_to_leave
+from steelyard.systems.server import ServerSpec
+from steelyard.watch.jar import agent_jar
+from steelyard.watch.target import WatchTarget
+
+CAPABILITIES = frozenset(
+    {"settle", "watch", "kill", "freeze", "restart", "resize", "flush", "compact", "snapshot"}
+)
+INSIDE = {"flush", "compact", "snapshot"}
+"""What goes through the metrics agent."""
+LEAVE_LIMIT_S = 120.0
+
+
+class CassandraTestbed(LocalCluster[LocalNode]):
+    """A local cluster of real nodes; for arguments see `LocalCluster`.
+
+    Raises:
+        InputError: a version, name, or consistency level that cannot be.
+    """
+
+    kind = "cassandra"
+    rules = data.RULES
+    system: CassandraSystem
+
+    def __init__(self, system: CassandraSystem, *, name: str, root: Path, owner: Identity | None) -> None:
+        super().__init__(system, name=name, root=root, owner=owner)
+        self.version, self.line = versions.resolve(system.version)
+        self.shared = config.settings(system, self.line)
+        self.tokens = config.tokens_of(system, self.shared)
+        self._warnings = replication.check(system)
+        self.launch: Launch | None = None
+        missing = set() if cgroup.writable() else {"resize"}
+        self.capabilities = CAPABILITIES - missing - (set() if system.watch else INSIDE)
+
+    # --- its life ---
+
+    def _fetch(self, say: Say) -> None:
+        java = find_java(self.system.java, self.line.javas, f"Cassandra {self.line.name}")
+        self.launch = Launch(
+            java=java,
+            line=self.line,
+            jars=artifacts.fetch(
+                f"cassandra-{self.version}", versions.coordinates(self.version, self.line), say
+            ),
+            profile=self.system.profile,
+            heap_mib=self.system.heap_mib or profile.HEAP_MIB[self.system.profile],
+            cores=self.cores,
+            agent=self._agent(),
+            extra=self.system.jvm_options,
+        )
+
+    def _agent(self) -> Path | None:
+        if not self.system.watch:
+            return None
+        try:
+            return agent_jar()
+        except MissingToolError as error:
+            self._warnings.append(f"servers are not watched from inside: {error.message}")
+            return None
+
+    def _specs(self, block: str, spaces: Sequence[str]) -> Sequence[CassandraSpec]:
+        return config.node_specs(self.system, block, self.folder, spaces)
+
+    def _listening(self, spec: NodeSpec) -> Mapping[Endpoint, str]:
+        storage = int(self.shared.get("storage_port", 7000))
+        agent = {AGENT_PORT: ""} if self.system.watch else {}
+        ports = {self.port: "native_transport_port", storage: "storage_port", **agent}
+        return {(spec.address, port): setting for port, setting in ports.items()}
+
+    def _recorded(self, spec: NodeSpec) -> dict[str, Any]:
+        assert isinstance(spec, CassandraSpec)  # noqa: S101 - it came from `_specs`
+        return facts.node_facts(spec, self._agent_port(), self.port)
+
+    def _make_node(self, spec: NodeSpec, group: cgroup.Group) -> LocalNode:
+        assert isinstance(spec, CassandraSpec)  # noqa: S101 - it came from `_specs`
+        launch, nodes = self._launched(), [found for found in self.specs if isinstance(found, CassandraSpec)]
+        first, token = nodes[0].address, self.tokens[spec.number - 1]
+        # its files know the name of the cluster they were loaded on
+        name = self.origin.cluster if self.origin else self.name
+        config.write(spec, config.node_settings(self.shared, spec, name, first, token), nodes)
+        server = ServerSpec(spec.name, spec.folder, lambda: launch.command(spec), namespace=spec.namespace)
+        return LocalNode(spec, group, self._server(server, group), self.port)
+
+    def _start(self, say: Say) -> None:
+        together = config.at_once(self.shared)
+        for number, node in enumerate(self.nodes, 1):
+            node.start()
+            if not together:
+                ring.wait_answers(node, START_LIMIT_S, say)
+                ring.wait_complete(self.nodes[:number], START_LIMIT_S, say)
+        if together:
+            for node in self.nodes:
+                ring.wait_answers(node, START_LIMIT_S, say)
+            ring.wait_complete(self.nodes, START_LIMIT_S, say)
+
+    def _wait_serves(self, found: LocalNode, say: Say) -> None:
+        ring.wait_answers(found, START_LIMIT_S, say)
+
+    def _after_up(self, say: Say) -> None:
+        """Make the class archive that the next start will use, once there is a list of classes."""
+        launch = self._launched()
+        classes = launch.class_list(self.nodes[0].spec)
+        if classes.exists():
+            say("making the class archive for the next starts (once)")
+            if not archive.make(launch.java, launch.jar_files(), [classes]):
+                say("no class archive could be made; starts stay as they are")
+
+    def _launched(self) -> Launch:
+        if self.launch is None:
+            raise InfrastructureError(f"cluster {self.name} is not up")
+        return self.launch
+
+    # --- what it is ---
+
+    @property
+    def port(self) -> int:
+        """Where every node answers CQL."""
+        return int(self.shared.get("native_transport_port", 9042))
+
+    def _agent_port(self) -> int | None:
+        return AGENT_PORT if self.launch and self.launch.agent else None
+
+    def answers_at(self) -> list[str]:
+        """Where clients ask first."""
+        return [node.spec.address for node in self.nodes]
+
+    def driver(self) -> dict[str, Any]:
+        """The `driver` section of the engine's plan."""
+        access = self.system.access
+        return {
+            "kind": "cql",
+            "hosts": self.answers_at(),
+            "port": self.port,
+            **facts.access_plan(access),
+            "replication": replication.replication_map(access, list(replication.sizes(self.system))),
+        }
+
+    def facts(self) -> dict[str, Any]:
+        """The manifest's `system` section."""
+        launch = self._launched()
+        return {
+            **facts.cluster_facts(self.system, self.version, self.line, launch, self.shared),
+            "nodes": [self.running_facts(node) for node in self.nodes],
+            "limits": self.limit_facts(),
+            "up_seconds": self.up_seconds,
+            "warnings": self.warnings(),
+        }
+
+    def targets(self) -> Sequence[WatchTarget]:
+        """The nodes to watch."""
+        port = self._agent_port()
+        return [
+            WatchTarget(
+                node.name,
+                node.pids,
+                node.group.folders,
+                node.spec.namespace,
+                (node.spec.address, port) if port else None,
+            )
+            for node in self.nodes
+        ]
+
+    # --- what can be done to it while it runs ---
+
+    def settle(self, limit_s: float, say: Say) -> Settled:
+        """Wait, within the limit, until pending compactions and flushes are done."""
+        return rest.settle(self.nodes, self._agent_port(), limit_s, say)
+
+    def flush(self, node: str, keyspace: str | None = None) -> None:
+        """Write a node's memtables to disk."""
+        self._operate(node, "flush", keyspace)
+
+    def compact(self, node: str, keyspace: str | None = None) -> None:
+        """Compact all tables of a node, or of one keyspace."""
+        self._operate(node, "compact", keyspace)
+
+    # --- its data at rest ---
+
+    def shaped_by(self) -> dict[str, Any]:
+        """The release, and every setting that results for its nodes."""
+        heap = self.system.heap_mib or profile.HEAP_MIB[self.system.profile]
+        return {"version": self.version, "settings": self.shared, "tokens": self.tokens, "heap_mib": heap}
+
+    def flush_all(self) -> None:
+        """Write all memtables to files."""
+        for found in self.nodes:
+            self.flush(found.name)
+
+    def holding(self) -> dict[str, Any]:
+        """Each node's address, host id, tokens and files."""
+        return {found.name: data.holding(found, AGENT_PORT) for found in self.nodes}
+
+    def leave(self, say: Say) -> None:
+        """Drain all nodes, which leaves nothing to be replayed, and stop them."""
+        say("draining and stopping all nodes")
+        for found in self.nodes:
+            found.server.expected_up = False
+        with ThreadPoolExecutor(len(self.nodes)) as pool:
+            list(pool.map(lambda found: self._operate(found.name, "drain", None), self.nodes))
+        ask_to_leave(self.servers, LEAVE_LIMIT_S)
+
+    def _operate(self, node: str, operation: str, keyspace: str | None) -> None:
+        from steelyard.watch.agent import ask
+
+        spec, port = self.node(node).spec, self._agent_port()
+        if port is None:
+            raise InfrastructureError(f"{operation} needs the metrics agent", hint="watch = true, and a JDK")
+        words = f"operation {operation} {keyspace or ''}".strip()
+        ask((spec.address, port), words, timeout_s=600.0, namespace=spec.namespace)

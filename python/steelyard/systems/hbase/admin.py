@@ -1,0 +1,109 @@
+"""What an administrator asks of a cluster over the wire: flush, compact, balance, where regions are."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from steelyard.errors import InfrastructureError
+from steelyard.systems.hbase import jmx, wire
+from steelyard.systems.hbase.layout import MASTER, REGIONSERVER, HBaseSpec
+from steelyard.systems.hbase.serving import region
+
+LIMIT_S = 600.0
+POLL_S = 0.2
+SYSTEM = b"hbase"
+"""Namespace of HBase's own tables."""
+QUEUES = ("flushQueueLength", "compactionQueueLength", "splitQueueLength")
+AT_WORK = ("_metric_compactionsQueuedCount", "_metric_flushesQueuedCount")
+"""Of each region: what waits or runs. A server's queues tell only of what waits."""
+
+
+@dataclass(frozen=True)
+class Region:
+    """One region as its server tells of it.
+
+    Attributes:
+        table: "table", or "namespace:table" outside the default namespace.
+        name: the full name, which requests need.
+        system: whether it belongs to one of HBase's own tables.
+    """
+
+    table: str
+    name: bytes
+    system: bool
+
+
+def regions(spec: HBaseSpec, table: str | None = None) -> list[Region]:
+    """The regions that a node serves: of one table, or of all but HBase's own. Raises OSError."""
+    answer = wire.ask(spec.place(REGIONSERVER), wire.ADMIN, "GetOnlineRegion")
+    found = [_region(wire.parse(one)) for one in answer.get(1, []) if isinstance(one, bytes)]
+    return [one for one in found if (one.table == table if table else not one.system)]
+
+
+def _region(told: wire.Fields) -> Region:
+    table = wire.message(told, 2)
+    space, name = wire.raw(table, 1), wire.raw(table, 2)
+    full = name if space == b"default" else space + b":" + name
+    identity = b",".join([full, wire.raw(told, 3), str(wire.number_of(told, 1)).encode()])
+    digest = hashlib.md5(identity, usedforsecurity=False).hexdigest().encode()
+    return Region(full.decode(), identity + b"." + digest + b".", space == SYSTEM)
+
+
+def store_files(spec: HBaseSpec, one: Region) -> list[str]:
+    """Where the files are that a region's stores read: not what a compaction has replaced and a later chore
+    removes. Raises OSError."""
+    answer = wire.ask(spec.place(REGIONSERVER), wire.ADMIN, "GetStoreFile", wire.field(1, region(one.name)))
+    return [path.decode() for path in answer.get(1, []) if isinstance(path, bytes)]
+
+
+def flush(spec: HBaseSpec, table: str | None) -> int:
+    """Write the memstores of a node's regions to files; returns how many regions it has done."""
+    return _each(spec, regions(spec, table), "FlushRegion", b"")
+
+
+def compact(spec: HBaseSpec, table: str | None, *, major: bool = True) -> int:
+    """Compact a node's regions, by default into one file a family; returns when that is done."""
+    asked = regions(spec, table)
+    count = _each(spec, asked, "CompactRegion", wire.field(2, int(major)))
+    until = time.monotonic() + LIMIT_S
+    while any(_compacting(spec, one) for one in asked) or pending(spec):
+        if time.monotonic() > until:
+            raise InfrastructureError(f"{spec.name} still compacts after {LIMIT_S:.0f} s")
+        time.sleep(POLL_S)
+    return count
+
+
+def _each(spec: HBaseSpec, chosen: Sequence[Region], method: str, more: bytes) -> int:
+    for one in chosen:
+        param = wire.field(1, region(one.name)) + more
+        wire.ask(spec.place(REGIONSERVER), wire.ADMIN, method, param, LIMIT_S)
+    return len(chosen)
+
+
+def _compacting(spec: HBaseSpec, one: Region) -> bool:
+    param = wire.field(1, region(one.name)) + wire.field(2, 1)
+    answer = wire.ask(spec.place(REGIONSERVER), wire.ADMIN, "GetRegionInfo", param)
+    return wire.number_of(answer, 2) != 0
+
+
+def balance(master: HBaseSpec) -> int:
+    """Have the balancer run once; returns the regions it moved. Raises OSError."""
+    answer = wire.ask(master.place(MASTER), wire.MASTER, "Balance", timeout_s=LIMIT_S)
+    return wire.number_of(answer, 3)
+
+
+def shut_down(master: HBaseSpec) -> None:
+    """Have all masters and region servers close their regions and end; returns at once. Raises OSError."""
+    wire.ask(master.place(MASTER), wire.MASTER, "Shutdown")
+
+
+def pending(spec: HBaseSpec) -> int:
+    """Compactions, flushes and splits of a node that run or wait; raises OSError."""
+    server = jmx.bean(spec.web(REGIONSERVER), jmx.REGIONSERVER)
+    of_regions = jmx.bean(spec.web(REGIONSERVER), jmx.REGIONS)
+    waiting = sum(int(server.get(name) or 0) for name in QUEUES)
+    working = sum(int(value) for name, value in of_regions.items() if name.endswith(AT_WORK))
+    return waiting + working

@@ -1,0 +1,99 @@
+"""A node's data at rest: which files they are, which of them never change, and what HDFS says of tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence, Set
+from getpass import getuser
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from steelyard.systems.hbase import admin, jmx
+from steelyard.systems.hbase.layout import DATANODE, NAMENODE, REGIONSERVER, HBaseSpec, having
+from steelyard.systems.snapshot.files import Rules
+
+FSCK = "/fsck?ugi={user}&path={path}&files=1"
+FSCK_LIMIT_S = 60.0
+HEALTHY = "is HEALTHY"
+TABLES, LOGS = "/hbase/data", "/hbase/WALs"
+FILE = re.compile(r"^(?P<path>/\S+) (?P<size>\d+) bytes,", re.MULTILINE)
+STORE_FILE = re.compile(
+    r"/hbase/data/(?P<space>[^/]+)/(?P<table>[^/]+)/[0-9a-f]{32}/[^./][^/]*/[0-9a-f]{32}\S*"
+)
+"""namespace/table/region/family/file."""
+SYSTEM = "hbase"
+IDENTITY = ("datanodeUuid", "storageID", "clusterID")
+
+
+def written_once(path: PurePosixPath) -> bool:
+    """Whether a file of a node is a finalized block of HDFS or its checksums."""
+    return path.parts[0] == "data" and "finalized" in path.parts and path.name.startswith("blk_")
+
+
+RULES = Rules(("data", "namenode", "zookeeper"), written_once, lambda path: path.name == "in_use.lock")
+
+
+def holding(specs: Sequence[HBaseSpec]) -> dict[str, Any]:
+    """Who the nodes are, which regions they serve, and which store files users' tables have.
+
+    Returns:
+        NODE: {`address`, `regions` (of users' tables, by full name), and of its DataNode's VERSION files the
+        `identity`}; `tables` {namespace/table: {`files`, `bytes`}}.
+
+    Raises:
+        OSError: a server does not answer, or HDFS lacks a block.
+    """
+    served = {spec.name: _regions(spec) for spec in specs}
+    nodes = {spec.name: _node(spec, served[spec.name]) for spec in specs}
+    used = {path for spec in specs for one in served[spec.name] for path in admin.store_files(spec, one)}
+    names = {PurePosixPath(path).name for path in used}
+    return {**nodes, "tables": store_files(fsck(specs, TABLES), names)}
+
+
+def _regions(spec: HBaseSpec) -> list[admin.Region]:
+    return admin.regions(spec) if REGIONSERVER in spec.parts else []
+
+
+def _node(spec: HBaseSpec, served: Sequence[admin.Region]) -> dict[str, Any]:
+    found: dict[str, Any] = {"address": spec.address}
+    if REGIONSERVER in spec.parts:
+        found["regions"] = sorted(one.name.decode("latin-1") for one in served)
+    if DATANODE in spec.parts:
+        found["identity"] = identity(spec.folder / "data" / "current" / "VERSION")
+    return found
+
+
+def identity(version: Path) -> dict[str, str]:
+    """Who a DataNode is, by its VERSION file."""
+    lines = (line.partition("=") for line in version.read_text().splitlines())
+    said = {name: value for name, _, value in lines}
+    return {name: said[name] for name in IDENTITY if name in said}
+
+
+def fsck(specs: Sequence[HBaseSpec], path: str) -> dict[str, int]:
+    """Files below a path of HDFS -> bytes, after their blocks were found whole; raises OSError."""
+    (names,) = having(specs, NAMENODE)
+    asked = FSCK.format(user=getuser(), path=path)
+    told = jmx.page(names.web(NAMENODE), asked, FSCK_LIMIT_S).decode(errors="replace")
+    if HEALTHY not in told:
+        last = told.strip().rpartition("\n")[2]
+        raise OSError(f"HDFS does not find {path} healthy: {last}")
+    return {found["path"]: int(found["size"]) for found in FILE.finditer(told)}
+
+
+def store_files(listed: Mapping[str, int], used: Set[str]) -> dict[str, dict[str, int]]:
+    """Users' tables -> number and bytes of their store files, without what else regions keep.
+
+    Args:
+        listed: path -> bytes of all files.
+        used: the names of those that stores read. A compaction's old files lie beside them for minutes, and
+            go when the region is closed.
+    """
+    found: dict[str, dict[str, int]] = {}
+    for path, size in listed.items():
+        match = STORE_FILE.fullmatch(path)
+        if match and match["space"] != SYSTEM and PurePosixPath(path).name in used:
+            table = found.setdefault(f"{match['space']}/{match['table']}", {"files": 0, "bytes": 0})
+            table["files"] += 1
+            table["bytes"] += size
+    return found

@@ -1,0 +1,71 @@
+"""A running HBase cluster, given by its addresses: nothing is started, stopped or watched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from steelyard.errors import InfrastructureError
+from steelyard.hosts.place import Place, place_of
+from steelyard.hosts.say import Say
+from steelyard.spec.hbase import HBaseHostsSystem
+from steelyard.systems.hbase import wire
+from steelyard.systems.hbase.facts import access_plan
+from steelyard.systems.hbase.layout import CLIENT_PORT, PORTS
+from steelyard.systems.null import NullTestbed
+
+CONNECT_S = 5.0
+
+
+class HBaseHostsTestbed(NullTestbed):
+    """Somebody else's cluster.
+
+    Args:
+        system: its addresses.
+    """
+
+    def __init__(self, system: HBaseHostsSystem) -> None:
+        self.system = system
+        self.registry = [place_of(host, system.port) for host in system.hosts]
+        self.zookeeper = [place_of(host, PORTS[CLIENT_PORT]) for host in system.zookeeper]
+
+    def up(self, say: Say) -> None:
+        """See that one of the addresses answers; else InfrastructureError, with the reason of each."""
+        why = []
+        for place in (*self.registry, *self.zookeeper):
+            try:
+                say(f"{place} answers{self._told(place)}")
+            except OSError as error:
+                why.append(f"{place}: {error}")
+            else:
+                return
+        raise InfrastructureError(
+            f"none of the hosts answers ({'; '.join(why)})",
+            hint="check address and port: of masters 16000, of region servers 16020, of ZooKeeper 2181",
+        )
+
+    def _told(self, place: Place) -> str:
+        if place in self.zookeeper:
+            place.connect(CONNECT_S).close()
+            return ""
+        answer = wire.ask(place, wire.META, "GetClusterId", timeout_s=CONNECT_S)
+        return f", cluster {wire.string(answer, 1)}"
+
+    def driver(self) -> dict[str, Any]:
+        """The HBase driver on these addresses."""
+        return {
+            "kind": "hbase",
+            "registry": [str(place) for place in self.registry],
+            "zookeeper": [str(place) for place in self.zookeeper],
+            "zookeeper_parent": self.system.zookeeper_parent,
+            **access_plan(self.system.access, 1),
+            "user": self.system.user,
+        }
+
+    def facts(self) -> dict[str, Any]:
+        """The addresses; the rest of it is not ours to know."""
+        return {
+            "kind": "hbase-hosts",
+            "hosts": [str(place) for place in (*self.registry, *self.zookeeper)],
+            "deviations": [],
+            "durability": "unknown: set on servers that Steelyard did not configure",
+        }

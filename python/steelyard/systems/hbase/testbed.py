@@ -1,0 +1,312 @@
+"""A local HBase cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from steelyard.errors import InfrastructureError
+from steelyard.hosts import archive, artifacts, cgroup
+from steelyard.hosts.java import find_java
+from steelyard.hosts.network import Endpoint
+from steelyard.hosts.process import Identity
+from steelyard.hosts.say import Say
+from steelyard.spec.hbase import HBaseSystem
+from steelyard.systems import settling
+from steelyard.systems.base import Settled
+from steelyard.systems.cluster import START_LIMIT_S, LocalCluster
+from steelyard.systems.hbase import (
+    admin,
+    config,
+    data,
+    defaults,
+    facts,
+    layout,
+    orderly,
+    profile,
+    serving,
+    versions,
+)
+from steelyard.systems.hbase.format import empty_namenode
+from steelyard.systems.hbase.launch import Launch
+from steelyard.systems.hbase.layout import (
+    DATANODE,
+    MASTER,
+    NAMENODE,
+    ON_HDFS,
+    REGIONSERVER,
+    ZOOKEEPER,
+    HBaseSpec,
+    having,
+)
+from steelyard.systems.node import Node, NodeSpec
+from steelyard.systems.server import Server
+from steelyard.systems.waiting import wait_until
+from steelyard.watch.target import WatchTarget
+
+Answer = TypeVar("Answer")
+CAPABILITIES = frozenset(
+    {"settle", "watch", "kill", "freeze", "restart", "resize", "flush", "compact", "balance", "snapshot"}
+)
+REGIONS_PER_SERVER = 3
+WATCHED = (REGIONSERVER, DATANODE, MASTER, NAMENODE)
+FIRST = (ZOOKEEPER, NAMENODE, DATANODE)
+"""What the others stand on."""
+
+
+class HBaseNode(Node):
+    """A node of an HBase cluster."""
+
+    spec: HBaseSpec
+
+    def server(self, role: str) -> Server:
+        """Its server of a role it has."""
+        return next(server for server in self.servers if server.name == f"{self.name}/{role}")
+
+
+class HBaseTestbed(LocalCluster[HBaseNode]):
+    """A local cluster of real servers; for arguments see `LocalCluster`.
+
+    Raises:
+        InputError: a version or name that cannot be.
+    """
+
+    kind = "hbase"
+    rules = data.RULES
+    system: HBaseSystem
+    down_grace_s = 0.0  # an orderly end takes 20 s and more, and saves data that goes with the cluster
+
+    def __init__(self, system: HBaseSystem, *, name: str, root: Path, owner: Identity | None) -> None:
+        super().__init__(system, name=name, root=root, owner=owner)
+        self.version, self.line = versions.resolve(system.version)
+        self.launch: Launch | None = None
+        missing = set() if cgroup.writable() else {"resize"}
+        self.capabilities = CAPABILITIES - missing - ({"snapshot"} if system.standalone else set())
+
+    # --- its life ---
+
+    def _fetch(self, say: Say) -> None:
+        line, system = self.line, self.system
+        java = find_java(system.java, line.javas, f"HBase {line.name}")
+        wanted = versions.coordinates(self.version, line)
+        hbase = artifacts.fetch(f"hbase-{self.version}", wanted, say, line.without)
+        hdfs = None
+        if not system.standalone:
+            hdfs = artifacts.fetch(f"hdfs-{versions.HDFS}", versions.HDFS_COORDINATES, say)
+        self.launch = Launch(system, java, hbase, hdfs, self.cores)
+        given = (system.hbase_site, defaults.shipped(hbase, defaults.HBASE), "hbase-site")
+        self._warnings += defaults.unknown(*given)
+        if hdfs:
+            self._warnings += defaults.unknown(
+                system.hdfs_site, defaults.shipped(hdfs, defaults.HDFS), "hdfs-site"
+            )
+
+    def _specs(self, block: str, spaces: Sequence[str]) -> Sequence[HBaseSpec]:
+        return layout.node_specs(self.system, block, self.folder, spaces, config.moved_ports(self.system))
+
+    @property
+    def _layout(self) -> list[HBaseSpec]:
+        return [spec for spec in self.specs if isinstance(spec, HBaseSpec)]
+
+    def _listening(self, spec: NodeSpec) -> Mapping[Endpoint, str]:
+        assert isinstance(spec, HBaseSpec)  # noqa: S101 - it came from `_specs`
+        return spec.listening(self.system.zookeepers)
+
+    def _recorded(self, spec: NodeSpec) -> dict[str, Any]:
+        assert isinstance(spec, HBaseSpec)  # noqa: S101 - it came from `_specs`
+        return facts.node_facts(spec)
+
+    def _make_node(self, spec: NodeSpec, group: cgroup.Group) -> HBaseNode:
+        assert isinstance(spec, HBaseSpec)  # noqa: S101 - it came from `_specs`
+        launch = self._launched()
+        config.write(self.system, self._layout, spec, restored=self.origin is not None)
+        if NAMENODE in spec.roles and self.origin is None:
+            java = launch.java_words(NAMENODE, 128)
+            empty_namenode(java, launch.jar_files(NAMENODE), spec.folder / "namenode")
+        return HBaseNode(spec, group, [self._server(launch.server(spec, role), group) for role in spec.roles])
+
+    def _start(self, say: Say) -> None:
+        first = [server for server in self.servers if orderly.role(server) in FIRST]
+        rest = [server for server in self.servers if orderly.role(server) not in FIRST]
+        for server in first:
+            server.start()
+        if first:
+            self._wait(lambda: serving.hdfs_ready(self._layout), first, "HDFS takes no writes")
+            say(f"HDFS is up, {len(having(self._layout, DATANODE))} DataNodes")
+        for server in rest:
+            server.start()
+        region_servers = having(self._layout, REGIONSERVER)
+        self._wait_registered(region_servers, self.servers)
+        say(f"HBase serves with {len(region_servers)} region server{'s' if len(region_servers) > 1 else ''}")
+
+    def _wait_registered(self, region_servers: Sequence[HBaseSpec], servers: Sequence[Server]) -> None:
+        """Wait until a master is initialised and counts these region servers, and meta can be read."""
+        reason = ""
+
+        def ready() -> bool:
+            nonlocal reason
+            reason = serving.waiting_for(self._layout, region_servers)
+            return not reason
+
+        try:
+            self._wait(ready, servers, "HBase does not serve")
+        except InfrastructureError as error:
+            why = f"; at last: {reason}" if reason else ""
+            raise InfrastructureError(f"{error.message}{why}", hint=error.hint) from None
+
+    def _wait(self, ready: Callable[[], bool], servers: Sequence[Server], what: str) -> None:
+        wait_until(ready, servers, START_LIMIT_S, what)
+
+    def _wait_serves(self, found: HBaseNode, say: Say) -> None:
+        running = [role for role in found.spec.roles if found.server(role).alive]
+        for role in running:
+            for part in layout.PARTS.get(role, (role,)):
+                answers = partial(serving.serves, found.spec, part)
+                self._wait(answers, [found.server(role)], f"{found.name}'s {part} does not serve")
+        if REGIONSERVER in found.spec.parts:
+            self._wait_registered([found.spec], found.servers)
+        say(f"{found.name} serves again")
+
+    def _after_up(self, say: Say) -> None:
+        """Make the class archives that the next start will use, once there are lists of classes."""
+        launch = self._launched()
+        for on_hdfs in (True, False):
+            seats = [
+                (n.spec, role) for n in self.nodes for role in n.spec.roles if (role in ON_HDFS) == on_hdfs
+            ]
+            lists = [path for seat in seats if (path := launch.class_list(*seat)).exists()]
+            if lists:
+                say("making a class archive for the next starts (once)")
+                if not archive.make(launch.java, launch.jar_files(seats[0][1]), lists):
+                    say("no class archive could be made; starts stay as they are")
+
+    def _launched(self) -> Launch:
+        if self.launch is None:
+            raise InfrastructureError(f"cluster {self.name} is not up")
+        return self.launch
+
+    # --- what it is ---
+
+    def answers_at(self) -> list[str]:
+        """Where clients ask first: masters and region servers, or ZooKeeper where those do not tell."""
+        roles = (MASTER, REGIONSERVER) if self.line.registry else (ZOOKEEPER,)
+        return [str(spec.place(role)) for role in roles for spec in having(self._layout, role)]
+
+    def driver(self) -> dict[str, Any]:
+        """The `driver` section of the engine's plan."""
+        places = self.answers_at()
+        return {
+            "kind": "hbase",
+            "registry": places if self.line.registry else [],
+            "zookeeper": [] if self.line.registry else places,
+            "zookeeper_parent": str(self.system.hbase_site.get("zookeeper.znode.parent", "/hbase")),
+            **facts.access_plan(self.system.access, REGIONS_PER_SERVER * self.system.nodes),
+            "user": None,
+        }
+
+    def facts(self) -> dict[str, Any]:
+        """The manifest's `system` section."""
+        roles = tuple(dict.fromkeys(role for spec in self._layout for role in spec.roles))
+        return {
+            **facts.cluster_facts(
+                self.system, self.version, self._launched(), roles, restored=self.origin is not None
+            ),
+            "nodes": [self.running_facts(node) for node in self.nodes],
+            "limits": self.limit_facts(),
+            "up_seconds": self.up_seconds,
+            "warnings": self.warnings(),
+        }
+
+    def targets(self) -> Sequence[WatchTarget]:
+        """The nodes to watch, those of masters included."""
+        return [
+            WatchTarget(
+                node.name,
+                node.pids,
+                node.group.folders,
+                node.spec.namespace,
+                jmx=self._jmx(node.spec) if self.system.watch else (),
+            )
+            for node in self.nodes
+        ]
+
+    def _jmx(self, spec: HBaseSpec) -> tuple[tuple[str, str, int], ...]:
+        webs = [(role, spec.web(role)) for role in WATCHED if role in spec.parts]
+        return tuple((role, web.address, web.port) for role, web in webs)
+
+    # --- what can be done to it while it runs ---
+
+    def settle(self, limit_s: float, say: Say) -> Settled:
+        """Wait, within the limit, until all servers' flushes and compactions are done."""
+        return settling.settle(lambda: sum(map(_pending, self._region_servers())), limit_s, say)
+
+    def flush(self, node: str, table: str | None = None) -> None:
+        """Write the memstores of a node's regions, of one table or of all, to files."""
+        self._ask(lambda: admin.flush(self.node(node).spec, table), f"{node} could not flush")
+
+    def compact(self, node: str, table: str | None = None) -> None:
+        """Compact a node's regions, of one table or of all, into one file each; returns when that is done."""
+        self._ask(lambda: admin.compact(self.node(node).spec, table), f"{node} could not compact")
+
+    def balance(self) -> int:
+        """Have the balancer run once; returns how many regions it moved."""
+        master = serving.active_master(self._layout)
+        if master is None:
+            raise InfrastructureError("no master is active, so that nothing can be balanced")
+        return self._ask(lambda: admin.balance(master), "the balancer did not run")
+
+    def regions(self, table: str | None = None) -> dict[str, int]:
+        """Regions by node: of one table, or of all but HBase's own."""
+        return {spec.name: self._count(spec, table) for spec in self._region_servers()}
+
+    # --- its data at rest ---
+
+    def shaped_by(self) -> dict[str, Any]:
+        """The releases, and every setting that results for its servers."""
+        settings = profile.hbase_settings(self.system) | profile.hdfs_settings(self.system)
+        return {
+            "version": self.version,
+            "hdfs": versions.HDFS,
+            "settings": {name: value for name, (value, _) in settings.items()},
+            "heap_mib": profile.heap_mib(self.system.profile, self.system.heaps, REGIONSERVER),
+        }
+
+    def flush_all(self) -> None:
+        """Write all memstores to files."""
+        for spec in self._region_servers():
+            self.flush(spec.name)
+
+    def holding(self) -> dict[str, Any]:
+        """Each node's address, DataNode and regions, and the store files of each table."""
+        return data.holding(self._layout)
+
+    def leave(self, say: Say) -> None:
+        """Shut HBase down as a whole: no server is missed, no log is left; then HDFS and ZooKeeper."""
+        say("stopping HBase, then HDFS")
+        for server in self.servers:
+            server.expected_up = False
+        self._ask(lambda: orderly.leave(self._layout, self.servers), "HBase could not be stopped in order")
+
+    def _count(self, spec: HBaseSpec, table: str | None) -> int:
+        return self._ask(lambda: len(admin.regions(spec, table)), f"{spec.name} does not tell its regions")
+
+    def _region_servers(self) -> list[HBaseSpec]:
+        return [
+            node.spec for node in self.nodes if REGIONSERVER in node.spec.parts and node.servers[-1].alive
+        ]
+
+    def _ask(self, call: Callable[[], Answer], what: str) -> Answer:
+        try:
+            return call()
+        except OSError as error:
+            raise InfrastructureError(f"{what}: {error}") from error
+
+
+def _pending(spec: HBaseSpec) -> int:
+    """Background work of one server; one that does not answer is not at rest."""
+    try:
+        return admin.pending(spec)
+    except OSError:
+        return 1

@@ -1,0 +1,135 @@
+"""What this host has of what real clusters need, and what to do about the rest."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from steelyard.errors import InfrastructureError
+from steelyard.folders import cache_folder, state_folder
+from steelyard.hosts import cgroup, network
+from steelyard.hosts.java import PINNED, installed
+from steelyard.hosts.records import records
+from steelyard.systems.cassandra import profile
+from steelyard.systems.cassandra.versions import LINES
+from steelyard.systems.hbase import profile as hbase_profile
+from steelyard.systems.hbase.layout import PORTS as HBASE_PORTS
+from steelyard.systems.hbase.versions import LINES as HBASE_LINES
+
+GIB = 1 << 30
+NODE_OVERHEAD_MIB = 200
+"""What a node takes beyond its heap, seen with the quick profile."""
+PORTS = (9042, 7000, *HBASE_PORTS.values())
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line: what was looked for, what was found, and, if that will not do, what to do."""
+
+    what: str
+    found: str
+    todo: str = ""
+
+    @property
+    def good(self) -> bool:
+        """Whether there is nothing to do."""
+        return not self.todo
+
+
+def look() -> Iterator[Finding]:
+    """Everything, in the order in which a user needs it."""
+    yield from _java()
+    maven = shutil.which("mvn")
+    yield Finding("Maven", maven or "none", "" if maven else "install maven, e.g. apt-get install maven")
+    yield _cores()
+    yield _memory()
+    yield _disk("cache", cache_folder(), 1)
+    yield _disk("state", state_folder(), 5)
+    yield _ports()
+    yield _control_groups()
+    yield _namespaces()
+    yield _leftovers()
+
+
+def _java() -> Iterator[Finding]:
+    here = {java.major: java for java in reversed(list(installed()))}
+    lines = [("Cassandra", line.name, line.javas) for line in LINES.values()]
+    lines += [("HBase", line.name, line.javas) for line in HBASE_LINES.values()]
+    for what, name, javas in lines:
+        usable = [here[major] for major in javas if major in here]
+        fetchable = next((major for major in javas if major in PINNED), None)
+        needs = " or ".join(map(str, javas))
+        yield Finding(
+            f"Java for {what} {name}",
+            f"{usable[0].major} ({usable[0].binary})" if usable else f"none (needs {needs})",
+            "" if usable else f"steelyard doctor --fetch-java {fetchable}, or set JAVA_HOME",
+        )
+
+
+def _cores() -> Finding:
+    cores = len(os.sched_getaffinity(0))
+    return Finding("cores", str(cores), "" if cores > 1 else "a cluster and its client need two")
+
+
+def _memory() -> Finding:
+    free = psutil.virtual_memory().available
+    each = {name: (heap + NODE_OVERHEAD_MIB) << 20 for name, heap in profile.HEAP_MIB.items()}
+    rooms = {
+        "Cassandra": {name: free // size for name, size in each.items()},
+        "HBase": {name: hbase_profile.nodes_in(name, free >> 20) for name in hbase_profile.HEAP_MIB},
+    }
+    room = "; ".join(
+        f"{system}: " + ", ".join(f"{count} nodes {name}" for name, count in nodes.items())
+        for system, nodes in rooms.items()
+    )
+    least = min(nodes["quick"] for nodes in rooms.values())
+    return Finding("memory", f"{free / GIB:.1f} GiB free ({room})", "" if least else "free some memory")
+
+
+def _disk(what: str, folder: Path, least_gib: int) -> Finding:
+    at = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    free = shutil.disk_usage(at).free / GIB
+    variable = f"STEELYARD_{what.upper()}"
+    todo = "" if free >= least_gib else f"less than {least_gib} GiB: free some, or set {variable}"
+    if not os.access(at, os.W_OK):
+        todo = f"not writable: set {variable}"
+    return Finding(f"disk ({what})", f"{free:.1f} GiB free in {folder}", todo)
+
+
+def _ports() -> Finding:
+    try:
+        block = network.free_block({record.block for record in records()}, namespaced=False)
+        network.check_ports({(f"{block}.1", port): "" for port in PORTS})
+    except InfrastructureError as error:
+        return Finding("ports", error.message, error.hint or "stop what uses them")
+    return Finding("ports", f"those of Cassandra and HBase are free on {block}.*")
+
+
+def _control_groups() -> Finding:
+    found = cgroup.version()
+    if found == "none":
+        return Finding("control groups", "none", "limits per node cannot be set; mount /sys/fs/cgroup")
+    if not cgroup.writable():
+        return Finding("control groups", f"version {found}, not writable", "run as root to limit nodes")
+    return Finding("control groups", f"version {found}")
+
+
+def _namespaces() -> Finding:
+    tool = shutil.which("ip")
+    if tool is None:
+        return Finding("network namespaces", "no ip program", "install iproute2, or stay with loopback")
+    if os.geteuid() != 0:
+        return Finding("network namespaces", "need root", "run as root, or stay with loopback")
+    return Finding("network namespaces", tool)
+
+
+def _leftovers() -> Finding:
+    left = [record.name for record in records() if record.abandoned]
+    if not left:
+        return Finding("leftovers", "none")
+    return Finding("leftovers", ", ".join(left), "the next start ends them, or cluster down NAME")

@@ -1,0 +1,98 @@
+"""What can be seen of, and done to, a local cluster while it runs."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from steelyard.errors import InputError, nearest
+from steelyard.hosts.say import Say
+from steelyard.systems import node
+from steelyard.systems.node import Node
+from steelyard.systems.server import STOP_GRACE_S, Server
+
+NodeT = TypeVar("NodeT", bound=Node)
+
+
+class RunningCluster(ABC, Generic[NodeT]):
+    """Nodes of this host, and signals to them. A name is a node's, or one server's: "node1/datanode".
+
+    Attributes:
+        nodes: they.
+        cpu: node -> its CPU quota in cores.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: list[NodeT] = []
+        self.cpu: dict[str, float | None] = {}
+
+    @abstractmethod
+    def _wait_serves(self, found: NodeT, say: Say) -> None:
+        """Wait until a node that was started again serves."""
+
+    @property
+    def servers(self) -> list[Server]:
+        """All its servers."""
+        return [server for found in self.nodes for server in found.servers]
+
+    def dead(self) -> Sequence[tuple[str, str]]:
+        """(server, why) of each server that died unasked."""
+        return [(s.name, s.why_dead()) for s in self.servers if s.expected_up and not s.alive]
+
+    def collect(self, into: Path) -> None:
+        """Copy each node's configuration and logs to `into/NODE/`."""
+        for found in self.nodes:
+            for part in ("conf", "logs"):
+                source = found.spec.folder / part
+                if source.exists():
+                    shutil.copytree(source, into / found.name / part, dirs_exist_ok=True)
+
+    def node(self, name: str) -> NodeT:
+        """A node by its name; raises InputError if there is none."""
+        for found in self.nodes:
+            if found.name == name:
+                return found
+        raise self._no_such(name, [found.name for found in self.nodes])
+
+    def chosen(self, name: str) -> list[Server]:
+        """The servers that a name means; raises InputError if it means none."""
+        one = [server for server in self.servers if server.name == name]
+        if one or "/" not in name:
+            return one or list(self.node(name).servers)
+        raise self._no_such(name, [server.name for server in self.servers])
+
+    def _no_such(self, name: str, known: Sequence[str]) -> InputError:
+        return InputError(
+            f"there is no node {name!r}{nearest(name, known)}", hint=f"there are: {', '.join(known)}"
+        )
+
+    def kill(self, name: str) -> None:
+        """kill -9 of all servers of a node, or of one."""
+        node.kill(self.chosen(name))
+
+    def freeze(self, name: str) -> None:
+        """SIGSTOP: connections are held and nothing is answered."""
+        for server in self.chosen(name):
+            server.send(signal.SIGSTOP)
+
+    def thaw(self, name: str) -> None:
+        """Let what is frozen go on."""
+        for server in self.chosen(name):
+            server.send(signal.SIGCONT)
+
+    def restart(self, name: str, say: Say = lambda _: None) -> None:
+        """Start again (stopping what still runs) on the same data; returns when it serves."""
+        servers = self.chosen(name)
+        node.stop([server for server in servers if server.alive], STOP_GRACE_S)
+        for server in servers:
+            server.start()
+        self._wait_serves(self.node(name.partition("/")[0]), say)
+
+    def resize(self, name: str, cpu: float | None) -> None:
+        """Change a node's CPU quota, in cores, while it runs; None lifts it."""
+        self.node(name).group.limit_cpu(cpu)
+        self.cpu[name] = cpu

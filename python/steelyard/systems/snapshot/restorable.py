@@ -1,0 +1,165 @@
+"""What a local cluster does with its data at rest: keep them, and begin with kept ones."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from steelyard.errors import InfrastructureError
+from steelyard.hosts.say import Say
+from steelyard.systems.base import Settled
+from steelyard.systems.node import NodeSpec
+from steelyard.systems.snapshot import files, store
+from steelyard.systems.snapshot.files import Rules, Tree
+from steelyard.systems.snapshot.store import Snapshot
+
+REST_LIMIT_S = 600.0
+"""Compactions of a load may take a while; they are waited for once for each data set."""
+SAME_LIMIT_S = 60.0
+"""Some of what servers say of themselves is told some seconds after they serve."""
+POLL_S = 0.2
+
+
+class Restorable(ABC):
+    """A cluster whose data can be kept and put back.
+
+    Attributes:
+        rules: which of a node's files are its data.
+        origin: the snapshot that the next `up` begins with; None = with no data.
+        restored: of the last `up` from a snapshot: `seconds` that checking and placing took,
+            `copied_bytes`, `shared_bytes`.
+    """
+
+    kind: str
+    specs: list[NodeSpec]
+    rules: ClassVar[Rules]
+    name: str
+    folder: Path
+    origin: Snapshot | None = None
+    restored: Mapping[str, float] = MappingProxyType({})
+    _tree: Tree | None = None
+
+    @property
+    @abstractmethod
+    def block(self) -> str:
+        """Its address block."""
+
+    @abstractmethod
+    def shaped_by(self) -> dict[str, Any]:
+        """What shapes its files beside what was asked of it: releases, and the settings that result."""
+
+    @abstractmethod
+    def flush_all(self) -> None:
+        """Write everything in memory to files; raises InfrastructureError."""
+
+    @abstractmethod
+    def settle(self, limit_s: float, say: Say) -> Settled:
+        """Wait, within the limit, until pending compactions and flushes are done."""
+
+    @abstractmethod
+    def holding(self) -> dict[str, Any]:
+        """Who its nodes are, and which files of data they have; raises OSError while one does not tell."""
+
+    @abstractmethod
+    def leave(self, say: Say) -> None:
+        """Stop every server in an orderly way: nothing is left to be replayed or recovered at the next start.
+
+        Raises:
+            InfrastructureError: a server did not end by itself.
+        """
+
+    def keep(self, key: str, load: Mapping[str, Any], shape: Mapping[str, Any], say: Say) -> Snapshot:
+        """Bring the data to rest, stop all servers, and keep the files. The cluster must be taken down then.
+
+        Args:
+            key: of what shaped the data.
+            load: what is to be said of the load.
+            shape: what the key is of.
+
+        Raises:
+            InfrastructureError: no rest, no orderly end, no room; no snapshot is left then.
+        """
+        nodes = tuple(spec.name for spec in self.specs)
+        self.flush_all()
+        settled = self.settle(REST_LIMIT_S, say)
+        if not settled.quiet:
+            raise InfrastructureError(f"not at rest after {REST_LIMIT_S:.0f} s: {settled.detail}")
+        holding = self.holding()
+        self.leave(say)
+        began = time.monotonic()
+        made = Snapshot(key, self.kind, self.name, self.block, nodes, load, shape, holding)
+        kept = store.keep(made, self.folder, self.rules)
+        say(f"kept as snapshot {key}: {kept.files} files, {kept.bytes >> 20} MiB ({_since(began)})")
+        return kept
+
+    @contextmanager
+    def placing(self, say: Say) -> Iterator[None]:
+        """Inside, the snapshot that this cluster begins with is held, unchanged, and fits on the disk."""
+        if self.origin is None:
+            yield
+            return
+        began = time.monotonic()
+        with self.origin.held():
+            tree = self._tree = self.origin.tree(self.rules)
+            self.origin.check()
+            copied = files.check_room(tree, self.origin.folder, self.folder)
+            yield
+        self.restored = {
+            "seconds": time.monotonic() - began,
+            "copied_bytes": copied,
+            "shared_bytes": tree.bytes - copied,
+        }
+        say(f"restored from snapshot {self.origin.key}: {tree.bytes >> 20} MiB ({_since(began)})")
+
+    def place(self, node: str) -> None:
+        """Put the kept files of a node into its folder, if this cluster begins with a snapshot."""
+        if self.origin is not None and self._tree is not None:
+            files.place(files.only(self._tree, node), self.origin.folder, self.folder)
+
+    def wait_same(self, say: Say) -> None:
+        """Wait until the cluster says of itself and its data what it said when they were kept.
+
+        Raises:
+            InfrastructureError: it says something else for a minute; what differs is named.
+        """
+        if self.origin is None:
+            return
+        until = time.monotonic() + SAME_LIMIT_S
+        while fault := self._differs(self.origin.holding):
+            if time.monotonic() > until:
+                raise InfrastructureError(
+                    f"restored from snapshot {self.origin.key}, but {fault}",
+                    hint=f"`steelyard snapshots rm {self.origin.key}` removes it; the next run loads anew",
+                )
+            time.sleep(POLL_S)
+        say("nodes and files of data are those of the snapshot")
+
+    def _differs(self, then: Mapping[str, Any]) -> str:
+        try:
+            return difference(then, self.holding())
+        except (OSError, InfrastructureError) as error:
+            return f"not all of it can be told: {error}"
+
+
+def difference(then: Any, now: Any, at: str = "") -> str:
+    """The first thing in which two tables differ, in words; empty when they are equal."""
+    if isinstance(then, Mapping) and isinstance(now, Mapping):
+        for name in (*then, *(name for name in now if name not in then)):
+            if fault := difference(then.get(name), now.get(name), f"{at} {name}".strip()):
+                return fault
+        return ""
+    return "" if then == now else f"{at or 'it'} was {_short(then)}, is {_short(now)}"
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 200 else text[:200] + "..."
+
+
+def _since(began: float) -> str:
+    return f"{time.monotonic() - began:.1f} s"

@@ -1,1 +1,0 @@
-../../../../agent/SteelyardAgent.java

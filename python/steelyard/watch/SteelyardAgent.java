@@ -1,0 +1,1 @@
+../../../agent/SteelyardAgent.java

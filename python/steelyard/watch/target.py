@@ -1,0 +1,29 @@
+"""What is watched: one node, as the sampler sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class WatchTarget:
+    """One node as the watcher sees it.
+
+    Attributes:
+        name: the node's name, the `source` of its samples.
+        pids: its processes; read again at every sample, since a restart changes them.
+        cgroups: controller name -> folder of its control group ("unified" on v2); empty without one.
+        namespace: its network namespace, if it has one.
+        agent: the metrics agent's (host, port), if loaded.
+        jmx: (role, host, port) of each of its servers that tells its metrics at /jmx; the roles are
+            "regionserver", "datanode", "master" and "namenode".
+    """
+
+    name: str
+    pids: Callable[[], Sequence[int]]
+    cgroups: Mapping[str, Path] = field(default_factory=dict)
+    namespace: str | None = None
+    agent: tuple[str, int] | None = None
+    jmx: tuple[tuple[str, str, int], ...] = ()
