@@ -3,16 +3,16 @@
 //! A claim and the record of the last operation share one short lock; beside calls of microseconds it does not show.
 
 use crate::clock::Clock;
-use crate::core::{Claim, Core, Ticket};
 use crate::crew::Crew;
 use crate::perform::{Bench, Desk, Tools};
+use crate::phase_state::{Claim, PhaseState, Ticket};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
 struct State {
-    core: Option<Core>,
+    core: Option<PhaseState>,
     /// A thread waits for the head of the schedule already; the others wait to be called.
     led: bool,
 }
@@ -98,7 +98,7 @@ pub struct ThreadCrew {
 impl ThreadCrew {
     /// Put `clients` to work on `core`; each drops its clone of `present` when it leaves.
     pub fn start(
-        core: Core,
+        core: PhaseState,
         tools: &Tools,
         clients: usize,
         present: &mpsc::Sender<()>,
@@ -134,7 +134,7 @@ impl ThreadCrew {
 }
 
 impl Crew for ThreadCrew {
-    fn with_core<R>(&self, use_core: impl FnOnce(&mut Core) -> R) -> R {
+    fn with_core<R>(&self, use_core: impl FnOnce(&mut PhaseState) -> R) -> R {
         use_core(
             self.shared
                 .lock()
@@ -155,7 +155,7 @@ impl Crew for ThreadCrew {
         self.shared.turns.load(Ordering::Relaxed)
     }
 
-    fn into_core(self) -> Option<Core> {
+    fn into_core(self) -> Option<PhaseState> {
         self.shared.lock().core.take()
     }
 }

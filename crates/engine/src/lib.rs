@@ -1,13 +1,12 @@
 //! Steelyard's load engine.
 //!
 //! The way of an operation: `plan` -> `schedule` and `dispense` (when is it due, who does it) -> `worker` or `blocking`
-//! { `generate` (what is it) -> `driver` (do it, timed in `perform`) -> `core`, `recorder` (how did it go) } -> `writer`, `tally`
+//! { `generate` (what is it) -> `driver` (do it, timed in `perform`) -> `phase_state`, `recorder` (how did it go) } -> `writer`, `tally`
 //! (files) and `events`. Nothing here knows of studies, clusters or reports.
 
 pub mod blocking;
 pub mod clock;
 pub mod command;
-pub mod core;
 pub mod crew;
 pub mod dispense;
 pub mod distribution;
@@ -19,6 +18,7 @@ pub mod merge;
 pub mod operation;
 pub mod perform;
 pub mod phase;
+pub mod phase_state;
 pub mod plan;
 pub mod recorder;
 pub mod run;

@@ -1,10 +1,10 @@
 //! One operation from ticket to answer: build it, attempt it until the policy says stop, stamp the clocks.
 
 use crate::clock::{Clock, nanos};
-use crate::core::{Performed, Ticket, Turn};
 use crate::driver::{AnyDriver, Driver};
 use crate::generate::Generator;
 use crate::operation::{Kind, Operation, Outcome, Reply};
+use crate::phase_state::{Performed, Ticket, Turn};
 use crate::plan::{Plan, Retry};
 use std::sync::Arc;
 use std::time::Duration;

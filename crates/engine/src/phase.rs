@@ -2,7 +2,6 @@
 
 use crate::clock::{Clock, Usage, monotonic_ns, peak_resident_bytes, realtime_ns};
 use crate::command::{Command, Order};
-use crate::core::{ATTEMPTS, Core, CoreParts};
 use crate::crew::Crew;
 use crate::dispense::Dispenser;
 use crate::driver::{AnyDriver, Driver, Traffic};
@@ -11,10 +10,11 @@ use crate::generate::{Cursor, Generator};
 use crate::ledger::Ledger;
 use crate::operation::{Kind, Outcome};
 use crate::perform::{Bench, Policy, Tools};
+use crate::phase_state::{ATTEMPTS, PhaseParts, PhaseState};
 use crate::plan::{Arrivals, Phase, PhaseKind, Plan};
 use crate::recorder::{Recorder, SECOND};
 use crate::tally::{Shape, Tally, failures};
-use crate::writer::{self, Sheet};
+use crate::writer::{self, PhaseInfo};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,7 @@ const LOOK: Duration = Duration::from_millis(100);
 const FAST: f64 = 20_000.0;
 
 /// What all phases of a run share.
-pub struct Stage<'a> {
+pub struct PhaseRunner<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// The database.
@@ -73,7 +73,7 @@ fn quantum_ns(plan: &Plan, arrivals: Arrivals) -> u64 {
         * 1000
 }
 
-impl Stage<'_> {
+impl PhaseRunner<'_> {
     /// Run `phase` from `start_ns`, numbers from `first` on.
     pub async fn run(
         &mut self,
@@ -90,11 +90,11 @@ impl Stage<'_> {
         };
         let tally = Tally::create(&self.plan.out, &phase.name, shape, start_ns, unix_s)
             .map_err(|e| e.to_string())?;
-        let (out, shipments) = std::sync::mpsc::channel();
+        let (out, messages) = std::sync::mpsc::channel();
         let (spare, spares) = std::sync::mpsc::channel();
         let clients = share_of(phase.in_flight, self.plan);
         let timeout_ns = self.plan.timeout_ms * 1_000_000;
-        let core = Core::new(CoreParts {
+        let core = PhaseState::new(PhaseParts {
             dispenser: Dispenser::new(
                 phase,
                 self.plan.workload.records,
@@ -121,13 +121,13 @@ impl Stage<'_> {
             offset_us: (realtime_ns() as i64 - monotonic_ns() as i64) / 1000,
             grain_us: self.plan.driver.timestamp_grain_us(),
         });
-        let sheet = Sheet {
+        let info = PhaseInfo {
             phase: phase.clone(),
             operations: phase.operations(self.plan.workload.records),
             cap: clients as u64,
             events: self.events.clone(),
         };
-        let writer = writer::start(tally, sheet, shipments, spare).map_err(|e| e.to_string())?;
+        let writer = writer::start(tally, info, messages, spare).map_err(|e| e.to_string())?;
         let tools = Tools {
             generator: Arc::new(Generator::new(self.plan).map_err(|e| e.0)?),
             driver: self.driver.clone(),
@@ -327,7 +327,7 @@ impl Used {
 }
 
 struct Closing {
-    core: Core,
+    core: PhaseState,
     turns: u64,
     stop: bool,
 }
@@ -348,13 +348,13 @@ async fn wait_until(at_ns: u64) {
     }
 }
 
-fn verdicts(core: &Core, plan: &Plan) -> Value {
+fn verdicts(core: &PhaseState, plan: &Plan) -> Value {
     let mut verdicts = json!(core.verdicts);
     verdicts["mode"] = json!(plan.workload.verify);
     verdicts
 }
 
-fn attempts(core: &Core) -> Value {
+fn attempts(core: &PhaseState) -> Value {
     let named = (1..ATTEMPTS).filter(|n| core.attempts[*n] > 0);
     Value::Object(
         named
@@ -364,7 +364,7 @@ fn attempts(core: &Core) -> Value {
 }
 
 /// The counts of each kind beside its distributions.
-fn with_counts(ops: Value, kinds: &[crate::core::KindCounts; Kind::ALL.len()]) -> Value {
+fn with_counts(ops: Value, kinds: &[crate::phase_state::KindCounts; Kind::ALL.len()]) -> Value {
     let mut ops = if let Value::Object(ops) = ops {
         ops
     } else {

@@ -143,7 +143,7 @@ impl Counts {
 }
 
 /// What the recorder sends to the cold half.
-pub enum Shipment {
+pub enum WriterMessage {
     /// A finished due second.
     Set(Box<IntervalSet>),
     /// Samples older than the open sets.
@@ -191,7 +191,7 @@ pub struct Recorder {
     second_end: u64,
     /// What was done after that already: the end of a second is noticed a little late.
     ahead: Counts,
-    out: Sender<Shipment>,
+    out: Sender<WriterMessage>,
     spare: Receiver<Box<IntervalSet>>,
 }
 
@@ -203,7 +203,7 @@ impl Recorder {
         timeout_ns: u64,
         closed: bool,
         apart: bool,
-        out: Sender<Shipment>,
+        out: Sender<WriterMessage>,
         spare: Receiver<Box<IntervalSet>>,
     ) -> Self {
         Self {
@@ -330,13 +330,13 @@ impl Recorder {
         self.current_from = self.start_ns + second * SECOND;
         let current = std::mem::replace(&mut self.current, fresh);
         let previous = std::mem::replace(&mut self.previous, current);
-        let _ = self.out.send(Shipment::Set(previous)); // the cold half outlives every worker
+        let _ = self.out.send(WriterMessage::Set(previous)); // the cold half outlives every worker
     }
 
     fn ship_late(&mut self) {
         if !self.late.is_empty() {
             let late = std::mem::replace(&mut self.late, Vec::with_capacity(256));
-            let _ = self.out.send(Shipment::Late(late));
+            let _ = self.out.send(WriterMessage::Late(late));
         }
     }
 
@@ -364,8 +364,8 @@ impl Recorder {
     /// Ship everything that is still open.
     pub fn finish(mut self) {
         self.ship_late();
-        let _ = self.out.send(Shipment::Set(self.previous));
-        let _ = self.out.send(Shipment::Set(self.current));
+        let _ = self.out.send(WriterMessage::Set(self.previous));
+        let _ = self.out.send(WriterMessage::Set(self.current));
     }
 }
 
@@ -376,7 +376,7 @@ mod tests {
 
     #[test]
     fn completions_fall_into_the_tenth_in_which_they_happened_however_late_its_second_is_closed() {
-        let (out, _shipments) = channel();
+        let (out, _messages) = channel();
         let (_spare, spares) = channel();
         let start = 7 * SECOND;
         let mut recorder = Recorder::new(start, SECOND, true, false, out, spares);

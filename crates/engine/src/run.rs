@@ -6,7 +6,7 @@ use crate::driver::{AnyDriver, Driver, OpenError};
 use crate::events::Events;
 use crate::generate::values::Values;
 use crate::ledger::Ledger;
-use crate::phase::Stage;
+use crate::phase::PhaseRunner;
 use crate::plan::{PLAN_FORMAT, PhaseKind, Plan, Verify};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -102,7 +102,7 @@ async fn phases(plan: &Plan, events: &Events) -> Result<(), Failure> {
     ready["clock"] = json!(ClockPair::now());
     ready["driver"] = driver.facts();
     events.emit("ready", ready);
-    let mut stage = Stage {
+    let mut runner = PhaseRunner {
         plan,
         driver,
         events: events.clone(),
@@ -112,7 +112,7 @@ async fn phases(plan: &Plan, events: &Events) -> Result<(), Failure> {
     let mut next = 0;
     let mut waiting = plan.phases.iter();
     loop {
-        let Some((name, at_ns, first)) = next_order(plan, &mut waiting, &mut stage).await else {
+        let Some((name, at_ns, first)) = next_order(plan, &mut waiting, &mut runner).await else {
             break;
         };
         let Some(phase) = plan.phases.iter().find(|p| p.name == name) else {
@@ -123,7 +123,7 @@ async fn phases(plan: &Plan, events: &Events) -> Result<(), Failure> {
             PhaseKind::Load => phase.first,
             PhaseKind::Run => first.unwrap_or(next),
         };
-        let ended = stage
+        let ended = runner
             .run(phase, start, from, ledger)
             .await
             .map_err(|e| Failure::new("io", e))?;
@@ -150,25 +150,25 @@ type Begin = (String, Option<u64>, Option<u64>);
 async fn next_order(
     plan: &Plan,
     waiting: &mut std::slice::Iter<'_, crate::plan::Phase>,
-    stage: &mut Stage<'_>,
+    runner: &mut PhaseRunner<'_>,
 ) -> Option<Begin> {
     if plan.autostart {
         return waiting.next().map(|phase| (phase.name.clone(), None, None));
     }
     loop {
-        let command = stage.commands.recv().await?;
+        let command = runner.commands.recv().await?;
         let result = match &command.order {
             Order::Phase { name, .. } if plan.phases.iter().any(|p| p.name == *name) => Ok(()),
             Order::Phase { name, .. } => Err(format!("the plan has no phase {name:?}")),
             Order::Rate { .. } => Err("no phase is running".to_owned()),
             Order::Mark { label } => {
-                stage.events.emit("mark", json!({"label": label}));
+                runner.events.emit("mark", json!({"label": label}));
                 Ok(())
             }
             Order::Stop | Order::Finish => Ok(()),
         };
         let carried = result.is_ok();
-        command.acknowledge(&stage.events, result);
+        command.acknowledge(&runner.events, result);
         match command.order {
             Order::Phase { name, at_ns, first } if carried => return Some((name, at_ns, first)),
             Order::Stop | Order::Finish => return None,

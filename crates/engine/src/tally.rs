@@ -379,7 +379,7 @@ fn line(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recorder::{Recorder, Sample, Shipment};
+    use crate::recorder::{Recorder, Sample, WriterMessage};
     use std::sync::mpsc::channel;
 
     const TIMEOUT_NS: u64 = 10 * SECOND;
@@ -392,7 +392,7 @@ mod tests {
             apart: false,
         };
         let mut tally = Tally::create(folder.path(), "run", shape, 0, 0.0).unwrap();
-        let (out, shipments) = channel();
+        let (out, messages) = channel();
         let (_spare, spares) = channel();
         let mut recorder = Recorder::new(0, TIMEOUT_NS, closed, false, out, spares);
         for (due, started, done, success) in samples {
@@ -413,11 +413,11 @@ mod tests {
             });
         }
         recorder.finish();
-        for shipment in shipments {
-            match shipment {
-                Shipment::Set(mut set) => tally.take(&mut set),
-                Shipment::Late(late) => tally.late(&late),
-                Shipment::Tick(_) => {}
+        for message in messages {
+            match message {
+                WriterMessage::Set(mut set) => tally.take(&mut set),
+                WriterMessage::Late(late) => tally.late(&late),
+                WriterMessage::Tick(_) => {}
             }
         }
         let ops = tally.finish(folder.path(), "run", 0.0, 1.0).unwrap();

@@ -4,10 +4,10 @@
 //! of ten thousand costs neither memory nor a start of tens of milliseconds in which everything is late.
 
 use crate::clock::monotonic_ns;
-use crate::core::{Claim, Core, Ticket};
 use crate::crew::Crew;
 use crate::driver::Driver;
 use crate::perform::{Bench, Desk};
+use crate::phase_state::{Claim, PhaseState, Ticket};
 use crate::timer::Timer;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -21,7 +21,7 @@ use tokio::task::JoinHandle;
 const TURN: u32 = 64;
 
 struct Shared {
-    core: RefCell<Option<Core>>,
+    core: RefCell<Option<PhaseState>>,
     bench: Bench,
     paced: bool,
     /// Last time read; in a closed loop good enough to see the end of the phase.
@@ -38,7 +38,7 @@ struct Shared {
 
 impl Shared {
     #[inline]
-    fn core<R>(&self, use_core: impl FnOnce(&mut Core) -> R) -> R {
+    fn core<R>(&self, use_core: impl FnOnce(&mut PhaseState) -> R) -> R {
         use_core(
             self.core
                 .borrow_mut()
@@ -199,7 +199,7 @@ pub struct ReactorCrew {
 impl ReactorCrew {
     /// Put up to `cap` clients to work on `core`; each drops its clone of `present` when it leaves. Needs a LocalSet around it.
     pub fn start(
-        core: Core,
+        core: PhaseState,
         bench: Bench,
         cap: usize,
         quantum_ns: u64,
@@ -230,7 +230,7 @@ impl ReactorCrew {
 }
 
 impl Crew for ReactorCrew {
-    fn with_core<R>(&self, use_core: impl FnOnce(&mut Core) -> R) -> R {
+    fn with_core<R>(&self, use_core: impl FnOnce(&mut PhaseState) -> R) -> R {
         self.shared.core(use_core)
     }
 
@@ -249,7 +249,7 @@ impl Crew for ReactorCrew {
         self.shared.turns.get()
     }
 
-    fn into_core(self) -> Option<Core> {
+    fn into_core(self) -> Option<PhaseState> {
         if let Some(pacer) = self.pacer {
             pacer.abort();
         }

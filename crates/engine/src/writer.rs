@@ -3,7 +3,7 @@
 use crate::clock::{Usage, resident_bytes};
 use crate::events::Events;
 use crate::plan::Phase;
-use crate::recorder::{IntervalSet, SECOND, Shipment, Tick};
+use crate::recorder::{IntervalSet, SECOND, Tick, WriterMessage};
 use crate::tally::{SecondCounts, Tally, failures};
 use serde_json::json;
 use std::io;
@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::thread::JoinHandle;
 
 /// What the writer needs to know of the phase.
-pub struct Sheet {
+pub struct PhaseInfo {
     /// The phase.
     pub phase: Phase,
     /// Operations to come over all engines, if limited.
@@ -25,21 +25,21 @@ pub struct Sheet {
 /// Start the writer of one phase. It ends, with the tally, when all senders are gone.
 pub fn start(
     mut tally: Tally,
-    sheet: Sheet,
-    shipments: Receiver<Shipment>,
+    info: PhaseInfo,
+    messages: Receiver<WriterMessage>,
     spare: Sender<Box<IntervalSet>>,
 ) -> io::Result<JoinHandle<io::Result<Tally>>> {
     std::thread::Builder::new()
         .name("writer".into())
         .spawn(move || {
-            for shipment in shipments {
-                match shipment {
-                    Shipment::Late(samples) => tally.late(&samples),
-                    Shipment::Set(mut set) => {
+            for message in messages {
+                match message {
+                    WriterMessage::Late(samples) => tally.late(&samples),
+                    WriterMessage::Set(mut set) => {
                         tally.take(&mut set);
                         let _ = spare.send(set); // a recorder that has finished needs no spare
                     }
-                    Shipment::Tick(tick) => {
+                    WriterMessage::Tick(tick) => {
                         let counts = SecondCounts {
                             counts: tick.counts,
                             backlog: tick.backlog,
@@ -47,7 +47,7 @@ pub fn start(
                         };
                         tally.count(tick.second, counts);
                         tally.settle(tick.watermark)?;
-                        interval(&sheet, &tick);
+                        interval(&info, &tick);
                     }
                 }
             }
@@ -55,19 +55,19 @@ pub fn start(
         })
 }
 
-fn interval(sheet: &Sheet, tick: &Tick) {
+fn interval(info: &PhaseInfo, tick: &Tick) {
     let usage = Usage::now();
     let failed: u64 = tick.counts.outcomes[1..].iter().sum();
-    sheet.events.emit(
+    info.events.emit(
         "interval",
         json!({
-            "phase": sheet.phase.name, "second": tick.second,
+            "phase": info.phase.name, "second": tick.second,
             "seconds_since_start": (tick.second + 1) as f64 * SECOND as f64 / 1e9,
             "due": tick.counts.due, "started": tick.counts.started, "done": tick.counts.done,
             "ok": tick.counts.done - failed, "failed": failures(&tick.counts.outcomes),
             "total_done": tick.total.0, "total_ok": tick.total.1, "total_failed": tick.total.0 - tick.total.1,
-            "limit_operations": sheet.operations, "limit_seconds": sheet.phase.limit.seconds,
-            "in_flight": tick.in_flight, "cap": sheet.cap, "backlog": tick.backlog,
+            "limit_operations": info.operations, "limit_seconds": info.phase.limit.seconds,
+            "in_flight": tick.in_flight, "cap": info.cap, "backlog": tick.backlog,
             "response_p50_ns": tick.live.0, "response_p99_ns": tick.live.1,
             "cpu_user_ns": usage.user_ns, "cpu_system_ns": usage.system_ns, "rss_bytes": resident_bytes(),
         }),

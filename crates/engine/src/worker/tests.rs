@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::clock::Clock;
-use crate::core::{CoreParts, Performed};
 use crate::dispense::Dispenser;
 use crate::driver::AnyDriver;
 use crate::driver::scripted::{Line, Scripted};
@@ -10,6 +9,7 @@ use crate::generate::{Cursor, Generator};
 use crate::ledger::Ledger;
 use crate::operation::{Kind, Outcome, Reply, Stamps};
 use crate::perform::{Policy, Tools};
+use crate::phase_state::{Performed, PhaseParts};
 use crate::plan::{Arrivals, Plan};
 use crate::recorder::{Recorder, SECOND};
 use serde_json::json;
@@ -31,11 +31,11 @@ fn plan() -> Plan {
     .expect("a plan")
 }
 
-fn core(plan: &Plan, grain_us: i64, start_ns: u64) -> Core {
+fn core(plan: &Plan, grain_us: i64, start_ns: u64) -> PhaseState {
     let phase = &plan.phases[0];
     let (out, _) = channel();
     let (_, spares) = channel();
-    Core::new(CoreParts {
+    PhaseState::new(PhaseParts {
         dispenser: Dispenser::new(phase, 10, plan.engine, 1, 0, start_ns),
         cursor: Cursor::new(plan, phase.kind, 0).expect("a sound plan"),
         recorder: Recorder::new(start_ns, 1, true, true, out.clone(), spares),
@@ -54,10 +54,11 @@ fn core(plan: &Plan, grain_us: i64, start_ns: u64) -> Core {
 fn writes_of_one_timestamp_in_the_databases_unit_are_peers() {
     let mut core = core(&plan(), 1000, 0);
     let mut ticket = Ticket::default();
-    let mut claim = |core: &mut Core, now_us: u64| match core.claim(0, now_us * 1000, &mut ticket) {
-        Claim::Go => (ticket.draft.number, ticket.peer),
-        _ => panic!("there is work"),
-    };
+    let mut claim =
+        |core: &mut PhaseState, now_us: u64| match core.claim(0, now_us * 1000, &mut ticket) {
+            Claim::Go => (ticket.draft.number, ticket.peer),
+            _ => panic!("there is work"),
+        };
     let claimed: Vec<_> = [10_100, 10_200, 10_999, 11_000, 11_001, 13_000]
         .map(|now_us| claim(&mut core, now_us))
         .into();
@@ -101,7 +102,7 @@ fn a_second_is_kept_or_the_client_was_late_or_its_clients_were_all_busy() {
 }
 
 /// The core after all operations of `plan` were done by `driver`, and how many clients there were.
-fn work(plan: &Plan, driver: Scripted) -> (Core, usize) {
+fn work(plan: &Plan, driver: Scripted) -> (PhaseState, usize) {
     let tools = Tools {
         generator: Arc::new(Generator::new(plan).expect("a sound plan")),
         driver: AnyDriver::Scripted(Arc::new(driver)),
@@ -125,7 +126,7 @@ fn work(plan: &Plan, driver: Scripted) -> (Core, usize) {
 }
 
 /// The core after all inserts were done by a driver that collects them and whose flushes go by `script`.
-fn run(script: Vec<Line>) -> Core {
+fn run(script: Vec<Line>) -> PhaseState {
     let driver = Scripted {
         script: std::sync::Mutex::new(script.into()),
         together: TOGETHER,
@@ -135,7 +136,7 @@ fn run(script: Vec<Line>) -> Core {
 }
 
 /// Records that the ledger takes for written.
-fn acknowledged(core: &Core) -> usize {
+fn acknowledged(core: &PhaseState) -> usize {
     let mut floors = Vec::new();
     (10..10 + OPERATIONS)
         .filter(|rank| core.ledger.known(*rank, &mut floors).present)

@@ -15,7 +15,7 @@ use crate::generate::Cursor;
 use crate::ledger::Ledger;
 use crate::operation::{FieldSet, Kind, Outcome, Reply};
 use crate::plan::{PhaseKind, Verify, Workload};
-use crate::recorder::{Recorder, Sample, Shipment};
+use crate::recorder::{Recorder, Sample, WriterMessage};
 use std::sync::mpsc::Sender;
 
 #[derive(Clone, Copy)]
@@ -32,14 +32,14 @@ const IDLE: Slot = Slot {
 };
 
 /// The state of a phase.
-pub struct Core {
+pub struct PhaseState {
     /// Hands out numbers.
     pub dispenser: Dispenser,
     /// What was acknowledged; passed on from phase to phase.
     pub ledger: Ledger,
     cursor: Cursor,
     recorder: Recorder,
-    out: Sender<Shipment>,
+    out: Sender<WriterMessage>,
     start_ns: u64,
     load: bool,
     fields: u16,
@@ -82,7 +82,7 @@ pub struct Core {
 }
 
 /// What a core is made of.
-pub struct CoreParts<'a> {
+pub struct PhaseParts<'a> {
     /// Numbers.
     pub dispenser: Dispenser,
     /// Kinds and ranks.
@@ -92,7 +92,7 @@ pub struct CoreParts<'a> {
     /// Acknowledgements.
     pub ledger: Ledger,
     /// Where ticks go.
-    pub out: Sender<Shipment>,
+    pub out: Sender<WriterMessage>,
     /// The phase's start, ns.
     pub start_ns: u64,
     /// What the phase does.
@@ -107,9 +107,9 @@ pub struct CoreParts<'a> {
     pub grain_us: i64,
 }
 
-impl Core {
+impl PhaseState {
     /// A phase about to begin.
-    pub fn new(parts: CoreParts<'_>) -> Self {
+    pub fn new(parts: PhaseParts<'_>) -> Self {
         Self {
             dispenser: parts.dispenser,
             ledger: parts.ledger,

@@ -1,10 +1,10 @@
 //! From an operation that was performed to verdicts and samples.
 
-use super::{Core, Performed, Ticket};
+use super::{Performed, PhaseState, Ticket};
 use crate::operation::{Kind, Outcome, Reply};
 use crate::recorder::Sample;
 
-impl Core {
+impl PhaseState {
     /// The outcome after judging what came back: an absence that had to be expected is a success.
     #[inline]
     pub(super) fn judge(&mut self, ticket: &Ticket, did: &Performed, reply: &Reply) -> Outcome {

@@ -1,13 +1,13 @@
 //! The seconds on the wall: each is closed when it is over, and what is known then is sent to be written.
 
-use super::{Core, Slot};
+use super::{PhaseState, Slot};
 use crate::clock::Usage;
-use crate::recorder::{Counts, SECOND, Shipment, Tick};
+use crate::recorder::{Counts, SECOND, Tick, WriterMessage};
 
 /// A backlog below this share of a second's operations is the granularity of the tick, not lateness.
 const BACKLOG_SHARE: f64 = 0.01;
 
-impl Core {
+impl PhaseState {
     /// Close the seconds on the wall that are over at `now`.
     pub fn tick(&mut self, now: u64) {
         let second = now.saturating_sub(self.start_ns) / SECOND;
@@ -43,7 +43,7 @@ impl Core {
             watermark: self.watermark(second),
         };
         self.cpu_at_tick = cpu;
-        let _ = self.out.send(Shipment::Tick(Box::new(tick))); // the writer outlives the core
+        let _ = self.out.send(WriterMessage::Tick(Box::new(tick))); // the writer outlives the core
     }
 
     fn saturate(&mut self, backlog: u64, counts: &Counts) {
