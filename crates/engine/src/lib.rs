@@ -21,6 +21,7 @@ pub mod phase;
 pub mod phase_state;
 pub mod plan;
 pub mod recorder;
+pub mod reply;
 pub mod run;
 pub mod schedule;
 pub mod tally;

@@ -3,9 +3,10 @@
 use crate::clock::{Clock, nanos};
 use crate::driver::{AnyDriver, Driver};
 use crate::generate::Generator;
-use crate::operation::{Kind, Operation, Outcome, Reply};
+use crate::operation::{Kind, Operation, Outcome};
 use crate::phase_state::{Performed, Ticket, Turn};
 use crate::plan::{Plan, Retry};
+use crate::reply::Reply;
 use std::sync::Arc;
 use std::time::Duration;
 

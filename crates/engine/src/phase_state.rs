@@ -13,9 +13,10 @@ use crate::clock::Usage;
 use crate::dispense::{Dispenser, Next};
 use crate::generate::Cursor;
 use crate::ledger::Ledger;
-use crate::operation::{FieldSet, Kind, Outcome, Reply};
+use crate::operation::{FieldSet, Kind, Outcome};
 use crate::plan::{PhaseKind, Verify, Workload};
 use crate::recorder::{Recorder, Sample, WriterMessage};
+use crate::reply::Reply;
 use std::sync::mpsc::Sender;
 
 #[derive(Clone, Copy)]

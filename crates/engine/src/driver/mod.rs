@@ -13,8 +13,9 @@ mod traffic;
 pub use traffic::Traffic;
 
 use crate::generate::values::Values;
-use crate::operation::{Operation, Outcome, Reply};
+use crate::operation::{Operation, Outcome};
 use crate::plan::{DriverPlan, Plan};
+use crate::reply::Reply;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;

@@ -2,7 +2,8 @@
 
 use super::Driver;
 use crate::generate::values::Values;
-use crate::operation::{Operation, Outcome, Reply};
+use crate::operation::{Operation, Outcome};
+use crate::reply::Reply;
 use serde_json::{Value, json};
 use std::time::Duration;
 

@@ -2,7 +2,8 @@
 
 use super::Driver;
 use crate::generate::values::Values;
-use crate::operation::{Batch, Kind, Operation, Outcome, Reply, Stamps};
+use crate::operation::{Kind, Operation, Outcome};
+use crate::reply::{Batch, Reply, Stamps};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::sync::Mutex;

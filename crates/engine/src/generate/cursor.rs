@@ -1,12 +1,12 @@
 //! The walk over operation numbers: what each of them is.
 
+use super::Draft;
 use super::field::Fields;
 use super::key::Keys;
 use super::length::Lengths;
 use super::mix::Kinds;
 use super::random::{Source, Stream};
 use super::request::Ranks;
-use super::{Draft, check};
 use crate::operation::Kind;
 use crate::plan::{PhaseKind, Plan, PlanError};
 
@@ -31,9 +31,9 @@ impl Cursor {
     /// A cursor at number `first` of a phase. Takes time in proportion to `first` if the mix has inserts.
     ///
     /// # Errors
-    /// As [`check`].
+    /// As [`Workload::check`](crate::plan::Workload::check).
     pub fn new(plan: &Plan, phase: PhaseKind, first: u64) -> Result<Self, PlanError> {
-        check(&plan.workload)?;
+        plan.workload.check()?;
         let records = plan.workload.records;
         let mut run = (phase == PhaseKind::Run).then(|| Run::new(plan));
         if let Some(run) = &mut run {

@@ -1,7 +1,7 @@
 //! YCSB's values for `dataintegrity`: the key, a colon, the field's name, then again and again a colon and Java's hash of all
 //! the text so far, that colon included; cut to the length. Source: YCSB's `CoreWorkload.buildDeterministicValue`.
 
-use super::values::Check;
+use super::check::Check;
 
 /// Longest decimal of a signed 32-bit number.
 const DECIMAL_MAX: usize = 11;

@@ -1,13 +1,8 @@
 //! From a record's rank to its key, in YCSB's format: a prefix and a decimal number, padded with zeros to a least width.
 //! Source: YCSB's `CoreWorkload.buildKeyName` and `Utils.fnvhash64`.
 
-use crate::operation::{KEY_MAX, Key};
+use crate::operation::{DIGITS_MAX, Key, PREFIX_MAX};
 use crate::plan::{KeyOrder, KeyPlan};
-
-/// Longest prefix in bytes.
-pub const PREFIX_MAX: usize = 16;
-/// Widest zero padding in digits.
-pub const DIGITS_MAX: usize = KEY_MAX - PREFIX_MAX;
 
 const FNV_PRIME: u64 = 1_099_511_628_211;
 

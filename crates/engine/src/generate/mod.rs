@@ -3,12 +3,10 @@
 //! [`Cursor`] walks numbers in order, because an insert's rank is the count of inserts before it; everything else is a
 //! pure function and lives in [`Generator`], which threads share.
 
-mod check;
+pub mod check;
 mod content;
 mod cursor;
 mod field;
-#[cfg(test)]
-mod fixture;
 mod hash;
 mod header;
 mod integrity;
@@ -24,7 +22,6 @@ pub mod ycsb;
 mod zeta;
 pub mod zipfian;
 
-pub use check::check;
 pub use cursor::Cursor;
 
 use crate::operation::{FieldSet, Key, Kind, Operation};
@@ -86,10 +83,10 @@ impl Generator {
     /// From a plan.
     ///
     /// # Errors
-    /// As [`check`].
+    /// As [`Workload::check`](crate::plan::Workload::check).
     pub fn new(plan: &Plan) -> Result<Self, PlanError> {
         let workload = &plan.workload;
-        check(workload)?;
+        workload.check()?;
         Ok(Self {
             values: Values::new(plan.seed, &workload.fields, workload.values),
             keys: Keys::new(&workload.key),

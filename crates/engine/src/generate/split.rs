@@ -4,7 +4,7 @@
 //! equally likely, their first digits are not. YCSB's hashes end at 2^63, 92233..., so that a 9 begins a third as many keys as
 //! a 1 does. Here the keys whose text begins with given digits are counted exactly, and the quantiles found digit by digit.
 
-use super::key::DIGITS_MAX;
+use crate::operation::DIGITS_MAX;
 use crate::plan::{KeyOrder, KeyPlan};
 use std::ops::Range;
 

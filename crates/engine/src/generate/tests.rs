@@ -1,7 +1,7 @@
-use super::fixture::plan;
-use super::values::Check;
+use super::check::Check;
 use super::*;
 use crate::plan::PhaseKind;
+use crate::plan::fixture::plan;
 use serde_json::{Value, json};
 
 fn operation(change: &Value, phase: PhaseKind, number: u64) -> (Generator, Operation) {

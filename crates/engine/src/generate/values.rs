@@ -5,36 +5,21 @@
 //! field length is below 20 bytes no value carries a header and [`Values::verifiable`] is false, as for YCSB's random
 //! values. Those of its `dataintegrity` can be judged, but do not say which write they came from.
 
+use super::check::Check;
 use super::content::{Content, mask, write_ycsb};
 use super::hash::hash;
 use super::header::{HEADER_LEN, Header, IDENTITY_BITS, Stamp};
 use super::integrity::Integrity;
 use super::length::Lengths;
 use super::random::{Draw, GOLDEN, SALT, STEP, Source, Stream, fold, mix64};
-use crate::plan::{Fields, ValueKind};
+use crate::plan::{Fields, RECORDS_MAX, ValueKind};
 use std::ops::Range;
-
-/// Verdict on one value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Check {
-    /// Written by operation `number` for this key and field; content as derived.
-    Good {
-        /// The write's operation number; `LOADED | n` for the load phase.
-        number: u64,
-    },
-    /// As it must be for this key and field; nobody can say by which write.
-    Unnumbered,
-    /// Does not fit its own header.
-    Corrupt,
-    /// A sound value of another key, field or seed.
-    Foreign,
-}
 
 /// Bytes of a field, as YCSB has them.
 const USUAL_LENGTH: usize = 100;
 
 /// Set in the write number of values the load phase wrote, which are older than any other.
-pub const LOADED: u64 = 1 << 63;
+pub const LOADED: u64 = RECORDS_MAX;
 
 /// Writes and judges values.
 #[derive(Debug, Clone)]

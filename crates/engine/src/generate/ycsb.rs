@@ -8,7 +8,7 @@ use super::random::Draw;
 use super::zeta::Zeta;
 
 /// The only skew YCSB knows.
-pub const THETA: f64 = 0.99;
+pub const THETA: f64 = crate::plan::YCSB_THETA;
 /// Items a scrambled draw chooses from before it is hashed, whatever the number of records.
 const SCRAMBLED_ITEMS: u64 = 10_000_000_001;
 /// The sum YCSB gives for them.

@@ -1,7 +1,8 @@
 use super::*;
 use crate::driver::scripted::{Line, Scripted};
 use crate::generate::Draft;
-use crate::operation::{Batch, FieldSet, Stamps};
+use crate::operation::FieldSet;
+use crate::reply::{Batch, Stamps};
 use serde_json::json;
 
 const SOON: Duration = Duration::from_millis(5);

@@ -1,8 +1,9 @@
 //! From an operation that was performed to verdicts and samples.
 
 use super::{Performed, PhaseState, Ticket};
-use crate::operation::{Kind, Outcome, Reply};
+use crate::operation::{Kind, Outcome};
 use crate::recorder::Sample;
+use crate::reply::Reply;
 
 impl PhaseState {
     /// The outcome after judging what came back: an absence that had to be expected is a success.

@@ -2,7 +2,10 @@
 //!
 //! Parsing never touches the world: a plan is checked here as a whole before anything is opened.
 
+mod check;
 mod driver;
+#[cfg(test)]
+pub(crate) mod fixture;
 mod hbase;
 pub mod words;
 mod workload;
@@ -10,7 +13,8 @@ mod workload;
 pub use driver::{CqlPlan, DriverPlan, EmbeddedPlan};
 pub use hbase::{BLOOMS, COMPRESSIONS, DURABILITIES, HbasePlan};
 pub use workload::{
-    Compat, Fields, KeyOrder, KeyPlan, Length, Mix, Request, ValueKind, Verify, Workload,
+    Compat, Fields, KeyOrder, KeyPlan, Length, Mix, RECORDS_MAX, Request, ValueKind, Verify,
+    Workload, YCSB_THETA,
 };
 
 use serde::{Deserialize, Serialize};
@@ -199,7 +203,7 @@ impl Plan {
                 .check(self.workload.records)
                 .map_err(|e| PlanError(format!("phases[{i}]: {}", e.0)))?;
         }
-        crate::generate::check(&self.workload)?;
+        self.workload.check()?;
         self.driver.check(&self.workload)
     }
 }

@@ -43,6 +43,12 @@ pub struct Workload {
     pub insert_lag: u64,
 }
 
+/// Records a workload has less than.
+pub const RECORDS_MAX: u64 = 1 << 63;
+
+/// The only skew that YCSB draws with.
+pub const YCSB_THETA: f64 = 0.99;
+
 fn default_table() -> String {
     "usertable".into()
 }
@@ -270,7 +276,7 @@ pub enum Request {
 }
 
 fn default_theta() -> f64 {
-    0.99
+    YCSB_THETA
 }
 fn default_hot_data() -> f64 {
     0.2

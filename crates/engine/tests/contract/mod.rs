@@ -12,10 +12,9 @@ use steelyard_engine::clock::monotonic_ns;
 use steelyard_engine::driver::{AnyDriver, Driver};
 use steelyard_engine::generate::Generator;
 use steelyard_engine::generate::values::Values;
-use steelyard_engine::operation::{
-    FieldSet, KEY_MAX, Key, Kind, Operation, Outcome, Reply, Stamps,
-};
+use steelyard_engine::operation::{FieldSet, KEY_MAX, Key, Kind, Operation, Outcome};
 use steelyard_engine::plan::Plan;
+use steelyard_engine::reply::{Reply, Stamps};
 
 /// Fields of a record.
 pub const FIELDS: u16 = 4;

@@ -4,7 +4,8 @@ use crate::draws::{DRAWS, drafts, plan};
 use crate::theory::{AGREES, count, equal, from_shares, power_sum, widening};
 use serde_json::{Value, json};
 use steelyard_engine::generate::Generator;
-use steelyard_engine::generate::values::{Check, LOADED};
+use steelyard_engine::generate::check::Check;
+use steelyard_engine::generate::values::LOADED;
 
 /// Lengths of the values that as many writes put into one field of one record.
 fn of_values(length: &Value) -> Vec<u64> {

@@ -3,7 +3,8 @@
 use super::outcome::Failure;
 use super::wire::frame::{Malformed, Rows};
 use crate::generate::values::Values;
-use crate::operation::{Outcome, Reply};
+use crate::operation::Outcome;
+use crate::reply::Reply;
 
 /// The one row of a read of `key`, whose first column is field `first`; no row is no such record.
 pub(super) fn record(

@@ -7,8 +7,9 @@ mod row;
 
 use super::{Driver, OpenError};
 use crate::generate::values::Values;
-use crate::operation::{FieldSet, Kind, Operation, Outcome, Reply};
+use crate::operation::{FieldSet, Kind, Operation, Outcome};
 use crate::plan::{EmbeddedPlan, Workload};
+use crate::reply::Reply;
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 use serde_json::{Value, json};
 use std::cell::RefCell;

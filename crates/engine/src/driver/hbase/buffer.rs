@@ -5,7 +5,8 @@
 //! appends wait, so that the client holds no more than two.
 
 use super::{Hbase, outcome, stamps};
-use crate::operation::{Batch, Operation, Outcome, Reply};
+use crate::operation::{Operation, Outcome};
+use crate::reply::{Batch, Reply};
 use std::sync::Arc;
 use steelyard_hbase::{Error, Item, Once, Put};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};

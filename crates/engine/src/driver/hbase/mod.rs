@@ -13,8 +13,9 @@ mod table;
 
 use super::{Driver, OpenError, Traffic};
 use crate::generate::values::Values;
-use crate::operation::{FieldSet, Kind, Operation, Outcome, Reply, Stamps};
+use crate::operation::{FieldSet, Kind, Operation, Outcome};
 use crate::plan::{HbasePlan, Plan};
+use crate::reply::{Reply, Stamps};
 use buffer::Buffer;
 use options::Names;
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use super::options::Names;
 use crate::generate::values::Values;
-use crate::operation::Reply;
+use crate::reply::Reply;
 use steelyard_hbase::Row;
 
 /// One row that was asked for, or found by a scan, as `key`. Columns that are no fields are not ours and not looked at.

@@ -1,6 +1,6 @@
-use super::super::fixture::plan;
 use super::*;
 use crate::operation::FieldSet;
+use crate::plan::fixture::plan;
 use serde_json::{Value, json};
 
 fn run(change: &Value, first: u64) -> Cursor {

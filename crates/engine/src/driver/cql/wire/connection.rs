@@ -1,11 +1,11 @@
 //! One connection, many requests in flight.
 
+use super::call::call;
 use super::patience::{Patience, watch};
 use super::socket::{receive, send};
 use super::streams::{Answer, Broken, Streams};
 use crate::clock::monotonic_ns;
 use crate::driver::traffic::Counters;
-use std::future::poll_fn;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -63,37 +63,6 @@ impl Connection {
             notified.await;
         }
     }
-}
-
-struct Abandon<'a> {
-    streams: &'a Streams,
-    stream: u16,
-    answered: bool,
-}
-
-impl Drop for Abandon<'_> {
-    fn drop(&mut self) {
-        if !self.answered {
-            self.streams.abandon(self.stream);
-        }
-    }
-}
-
-/// Send a request over these streams and wait for its answer.
-pub(super) async fn call(
-    streams: &Arc<Streams>,
-    opcode: u8,
-    body: impl FnOnce(&mut Vec<u8>),
-) -> Result<Answer, Broken> {
-    let stream = streams.enqueue(opcode, body)?;
-    let mut guard = Abandon {
-        streams,
-        stream,
-        answered: false,
-    };
-    let answer = poll_fn(|context| streams.poll_answer(stream, context)).await;
-    guard.answered = true;
-    answer
 }
 
 #[cfg(test)]

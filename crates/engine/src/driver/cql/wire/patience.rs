@@ -1,6 +1,6 @@
 //! How long a connection's silence is borne.
 
-use super::connection::call;
+use super::call::call;
 use super::frame;
 use super::streams::{Broken, Streams};
 use crate::clock::monotonic_ns;
