@@ -1,17 +1,20 @@
 //! One phase from its start to its summary: clients to work, ticks, commands, the end.
 
-use crate::clock::{Clock, Usage, monotonic_ns, peak_resident_bytes, realtime_ns};
+use crate::blocking::ClientThreads;
+use crate::clients::Clients;
+use crate::clock::{Usage, monotonic_ns, peak_resident_bytes, realtime_ns};
 use crate::command::{Command, Order};
-use crate::crew::Crew;
 use crate::dispense::Dispenser;
-use crate::driver::{AnyDriver, Driver, Traffic};
+use crate::driver::{AnyDriver, Traffic};
+use crate::event_loop::{EventLoop, Parts};
 use crate::events::Events;
 use crate::generate::{Cursor, Generator};
 use crate::ledger::Ledger;
 use crate::operation::{Kind, Outcome};
-use crate::perform::{Bench, Policy, Tools};
+use crate::pacing::Pacer;
+use crate::perform::{Policy, Tools};
 use crate::phase_state::{ATTEMPTS, PhaseParts, PhaseState};
-use crate::plan::{Arrivals, Phase, PhaseKind, Plan};
+use crate::plan::{Arrivals, DriverPlan, Phase, PhaseKind, Plan};
 use crate::recorder::{Recorder, SECOND};
 use crate::tally::{Shape, Tally, failures};
 use crate::writer::{self, PhaseInfo};
@@ -25,15 +28,16 @@ use tokio::time::Instant;
 const GRACE: Duration = Duration::from_secs(2);
 /// How often the conductor looks whether the phase is over.
 const LOOK: Duration = Duration::from_millis(100);
-/// Rate above which the pacing quantum doubles, operations per second.
-const FAST: f64 = 20_000.0;
-
 /// What all phases of a run share.
 pub struct PhaseRunner<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// The database.
     pub driver: AnyDriver,
+    /// What makes its operations.
+    pub generator: Arc<Generator>,
+    /// Where they are performed, unless the driver's calls block.
+    pub event_loop: Option<EventLoop>,
     /// Where events go.
     pub events: Events,
     /// Commands.
@@ -60,17 +64,10 @@ pub fn share_of(cap: u32, plan: &Plan) -> usize {
     ((cap * (i + 1) / k - cap * i / k) as usize).max(1)
 }
 
-fn quantum_ns(plan: &Plan, arrivals: Arrivals) -> u64 {
-    let rate = match arrivals {
-        Arrivals::Closed => 0.0,
-        Arrivals::Constant { rate } | Arrivals::Poisson { rate } => {
-            rate / f64::from(plan.engine.count)
-        }
-    };
-    plan.pacing
-        .quantum_us
-        .unwrap_or(if rate > FAST { 100 } else { 50 })
-        * 1000
+/// Whether every operation is one request, so that its answer may wait for the loop's next wake-up.
+fn single_requests(plan: &Plan) -> bool {
+    let mix = &plan.workload.mix;
+    mix.read_modify_write == 0.0 && mix.scan == 0.0 && matches!(plan.driver, DriverPlan::Cql(_))
 }
 
 impl PhaseRunner<'_> {
@@ -94,7 +91,7 @@ impl PhaseRunner<'_> {
         let (spare, spares) = std::sync::mpsc::channel();
         let clients = share_of(phase.in_flight, self.plan);
         let timeout_ns = self.plan.timeout_ms * 1_000_000;
-        let core = PhaseState::new(PhaseParts {
+        let state = PhaseState::new(PhaseParts {
             dispenser: Dispenser::new(
                 phase,
                 self.plan.workload.records,
@@ -129,8 +126,7 @@ impl PhaseRunner<'_> {
         };
         let writer = writer::start(tally, info, messages, spare).map_err(|e| e.to_string())?;
         let tools = Tools {
-            generator: Arc::new(Generator::new(self.plan).map_err(|e| e.0)?),
-            driver: self.driver.clone(),
+            generator: Arc::clone(&self.generator),
             policy: Policy::new(self.plan),
         };
         wait_until(start_ns).await;
@@ -140,20 +136,25 @@ impl PhaseRunner<'_> {
         );
         let before = Used::now(&self.driver);
         let (present, leaving) = mpsc::channel(1);
-        let closing = if self.driver.blocks() {
-            let crew = crate::blocking::ThreadCrew::start(core, &tools, clients, &present)
-                .map_err(|e| e.to_string())?;
-            drop(present);
-            self.conduct(crew, leaving, start_ns).await?
-        } else {
-            let bench = Bench {
-                clock: Clock::default(),
-                tools,
-            };
-            let quantum = quantum_ns(self.plan, phase.arrivals);
-            let crew = crate::worker::ReactorCrew::start(core, bench, clients, quantum, present)
-                .map_err(|e| e.to_string())?;
-            self.conduct(crew, leaving, start_ns).await?
+        let closing = match (&self.driver, self.event_loop.clone()) {
+            (_, Some(event_loop)) => {
+                let clients = event_loop.run(Parts {
+                    pacer: Pacer::new(self.plan.pacing, start_ns),
+                    lingers: single_requests(self.plan),
+                    cap: clients,
+                    state,
+                    tools,
+                    present,
+                });
+                self.conduct(clients, leaving, start_ns).await?
+            }
+            (AnyDriver::Embedded(driver), None) => {
+                let threads = ClientThreads::start(state, &tools, driver, clients, &present)
+                    .map_err(|e| e.to_string())?;
+                drop(present);
+                self.conduct(threads, leaving, start_ns).await?
+            }
+            (_, None) => return Err("the driver has no session".into()),
         };
         self.close(phase, first, closing, writer, before, start_ns, unix_s)
     }
@@ -161,7 +162,7 @@ impl PhaseRunner<'_> {
     /// Tick and obey until every client has left.
     async fn conduct(
         &mut self,
-        crew: impl Crew,
+        clients: impl Clients,
         mut leaving: mpsc::Receiver<()>,
         start_ns: u64,
     ) -> Result<Closing, String> {
@@ -172,45 +173,51 @@ impl PhaseRunner<'_> {
                 biased;
                 gone = leaving.recv() => if gone.is_none() { break },
                 command = self.commands.recv(), if !stop => match command {
-                    Some(command) => stop |= self.obey(&crew, &command),
+                    Some(command) => stop |= self.obey(&clients, &command),
                     None => stop = true,
                 },
                 () = tokio::time::sleep(until_look(start_ns)) => {
                     let now = monotonic_ns();
-                    crew.with_core(|core| core.tick(now));
-                    self.complain(&crew);
-                    if crew.with_core(|core| core.dispenser.ended(now)) {
-                        crew.wake();
+                    let ended = clients.with_state(move |state| {
+                        state.tick(now);
+                        state.dispenser.ended(now)
+                    });
+                    self.complain(&clients);
+                    if ended == Some(true) {
+                        clients.wake();
                         // What the last operation had collected is flushed after it.
                         let rounds = 1 + u32::from(self.plan.driver.buffers());
                         let deadline = Duration::from_millis(self.plan.timeout_ms) * rounds + GRACE;
                         let limit = *given_up.get_or_insert_with(|| Instant::now() + deadline);
                         if Instant::now() > limit {
-                            crew.abandon();
+                            clients.abandon();
                             break;
                         }
                     }
                 }
             }
         }
-        self.complain(&crew);
-        let turns = crew.turns();
-        let core = crew.into_core().ok_or("the clients left no state behind")?;
-        Ok(Closing { core, turns, stop })
+        let (mut state, pacing) = clients.into_state().ok_or("the clients left no state behind")?;
+        self.warn_of(std::mem::take(&mut state.complaints));
+        Ok(Closing {
+            state,
+            pacing,
+            stop,
+        })
     }
 
     /// Carry out a command that came while a phase runs; true if the run is to end.
-    fn obey(&self, crew: &impl Crew, command: &Command) -> bool {
+    fn obey(&self, clients: &impl Clients, command: &Command) -> bool {
         let mut stop = false;
         let result = match &command.order {
             Order::Rate { rate, .. } if !(rate.is_finite() && *rate > 0.0) => {
                 Err("rate must be above 0".to_owned())
             }
             Order::Rate { rate, at_ns } => {
-                let at = at_ns.unwrap_or_else(monotonic_ns);
-                let changed = crew.with_core(|core| core.dispenser.set_rate(at, *rate));
-                crew.wake();
-                if changed {
+                let (at, rate) = (at_ns.unwrap_or_else(monotonic_ns), *rate);
+                let changed = clients.with_state(move |state| state.dispenser.set_rate(at, rate));
+                clients.wake();
+                if changed == Some(true) {
                     Ok(())
                 } else {
                     Err("a closed loop has no rate".to_owned())
@@ -221,8 +228,8 @@ impl PhaseRunner<'_> {
                 Ok(())
             }
             Order::Stop => {
-                crew.with_core(|core| core.dispenser.stop(monotonic_ns()));
-                crew.wake();
+                clients.with_state(|state| state.dispenser.stop(monotonic_ns()));
+                clients.wake();
                 stop = true;
                 Ok(())
             }
@@ -232,8 +239,13 @@ impl PhaseRunner<'_> {
         stop
     }
 
-    fn complain(&self, crew: &impl Crew) {
-        for (outcome, text) in crew.with_core(|core| std::mem::take(&mut core.complaints)) {
+    fn complain(&self, clients: &impl Clients) {
+        let complaints = clients.with_state(|state| std::mem::take(&mut state.complaints));
+        self.warn_of(complaints.unwrap_or_default());
+    }
+
+    fn warn_of(&self, complaints: Vec<(Outcome, String)>) {
+        for (outcome, text) in complaints {
             self.events
                 .warn("first_error", &format!("{}: {text}", outcome.name()));
         }
@@ -251,8 +263,8 @@ impl PhaseRunner<'_> {
         unix_s: f64,
     ) -> Result<Ended, String> {
         let Closing {
-            mut core,
-            turns,
+            state: mut core,
+            pacing,
             stop,
         } = closing;
         let (unsent, unanswered) = core.close(monotonic_ns());
@@ -272,8 +284,7 @@ impl PhaseRunner<'_> {
             "in_flight_cap": phase.in_flight, "arrivals": phase.arrivals,
             "verify": verdicts(&core, self.plan), "attempts": attempts(&core),
             "censored": {"unsent": unsent, "unanswered": unanswered}, "saturation": core.saturation,
-            "pacing": {"quantum_us": quantum_ns(self.plan, phase.arrivals) / 1000,
-                       "realtime": self.plan.pacing.realtime, "turns": turns},
+            "pacing": pacing,
             "cpu_user_ns": used.cpu.user_ns - before.cpu.user_ns,
             "cpu_system_ns": used.cpu.system_ns - before.cpu.system_ns,
             "rss_max_bytes": peak_resident_bytes(), "traffic": used.traffic_since(&before),
@@ -327,8 +338,9 @@ impl Used {
 }
 
 struct Closing {
-    core: PhaseState,
-    turns: u64,
+    state: PhaseState,
+    /// How waiting was timed, for the summary.
+    pacing: Value,
     stop: bool,
 }
 

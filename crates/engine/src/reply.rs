@@ -88,6 +88,18 @@ impl Reply {
         self.keep_versions = keep_versions;
     }
 
+    /// Forget the last attempt and what it read. A write keeps what the read before it, of the same operation, brought.
+    pub fn forget_attempt(&mut self, writes: bool) {
+        if !writes {
+            let failure = self.failure.take();
+            self.reset(self.judge, self.keep_versions);
+            self.failure = failure;
+        }
+        self.error = None;
+        self.stamps = Stamps::default();
+        self.buffered = false;
+    }
+
     /// A row begins.
     pub fn row(&mut self) {
         self.rows += 1;

@@ -33,7 +33,7 @@ def engine_plan(
         "driver": {**driver, "fresh": False} if index and driver.get("fresh") else driver,
         # a read at n knows the inserts numbered <= n - W; W covers all that can be in flight at once
         "workload": {**workload, "insert_lag": load.cap * part.count},
-        "pacing": {"quantum_us": load.pacing_quantum_us, "realtime": load.realtime},
+        "pacing": {"quantum_us": pacing(load.pacing), "realtime": load.realtime},
         "retry": load.retry,
         "timeout_ms": load.timeout_ms,
         "attempt_timeout_ms": load.attempt_timeout_ms,

@@ -64,6 +64,22 @@ impl Hbase {
         })
     }
 
+    /// See [`super::AnyDriver::facts`].
+    pub fn facts(&self) -> Value {
+        self.facts.clone()
+    }
+
+    /// See [`super::AnyDriver::traffic`].
+    pub fn traffic(&self) -> Traffic {
+        let so_far = self.client.traffic();
+        Traffic {
+            reads: so_far.reads,
+            writes: so_far.writes,
+            requests: so_far.requests,
+            answers: so_far.answers,
+        }
+    }
+
     async fn attempt(
         &self,
         op: &Operation,
@@ -220,19 +236,5 @@ impl Driver for Hbase {
         if let Some(buffer) = &self.buffer {
             buffer.drain(reply).await;
         }
-    }
-
-    fn facts(&self) -> Value {
-        self.facts.clone()
-    }
-
-    fn traffic(&self) -> Option<Traffic> {
-        let so_far = self.client.traffic();
-        Some(Traffic {
-            reads: so_far.reads,
-            writes: so_far.writes,
-            requests: so_far.requests,
-            answers: so_far.answers,
-        })
     }
 }
