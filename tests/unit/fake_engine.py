@@ -136,7 +136,7 @@ def run(path: Path) -> int:
         "ready",
         version="fake",
         source_hash="fake",
-        plan_format=1,
+        plan_format=2,
         pid=os.getpid(),
         clock={},
         driver={"kind": "fake"},

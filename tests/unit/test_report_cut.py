@@ -32,6 +32,8 @@ def test_nothing_is_cut_unless_asked_for_and_found(tmp_path: Path) -> None:
     phase = build(run(tmp_path, "fixed")).trials[0].measured.phase  # type: ignore[union-attr]
     cut = {"warmup": "cut"}
     assert warm_up_s(phase, steady(True, 5.0), cut) == 5.0
+    assert warm_up_s(phase, steady(True, 2.5), cut) == 3.0
+    assert warm_up_s(phase, steady(True, 11.5), cut) == 0.0, "nothing would be left"
     assert warm_up_s(phase, steady(True, 5.0), {"warmup": "fixed"}) == 0.0
     assert warm_up_s(phase, steady(False, 0.0), cut) == 0.0
     assert warm_up_s(phase, steady(None, 0.0), cut) == 0.0
@@ -59,3 +61,22 @@ def test_the_rest_is_what_was_due_after_it(tmp_path: Path, monkeypatch: pytest.M
     assert frame["ok_per_s"][0] == pytest.approx(after.ok_per_s)
     assert frame["read_service_p99_ns"][0] == after.operations[0].service.p99_ns
     assert frame["total_service_mean_ns"][0] == after.total.service.mean_ns
+
+
+def test_a_cut_within_a_second_leaves_the_rate_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are whole seconds: a cut at 2.5 s that left out three of them and 2.5 s read 93 of 100 a second."""
+    made = Path(
+        maker.make(
+            tmp_path,
+            maker.Sample(seconds=12, load_seconds=2, pause_second=None, target=False, rate=100, timeouts=0),
+        )
+    )
+    said = json.loads((made / "run.json").read_text())
+    (made / "run.json").write_text(json.dumps(said | {"design": {"warmup": "cut"}}))
+    monkeypatch.setattr(assessment, "steadiness", lambda *_: steady(True, 2.5))
+    [trial] = build(made).trials
+    rows = trial.intervals
+    kept = rows.filter((rows["phase"] == "run") & (rows["op"] == "TOTAL") & (rows["second"] >= 3))
+    assert trial.measured is not None
+    assert trial.measured.phase.seconds == 9
+    assert trial.measured.phase.ok_per_s == pytest.approx(kept["ok"].sum() / 9)

@@ -13,7 +13,7 @@ from steelyard.spec.models import Study, Trial
 from steelyard.spec.plan import engine_plan
 from steelyard.spec.system import NullSystem
 from steelyard.spec.trials import trials
-from steelyard.spec.units import bytes_text, mebibytes, milliseconds, seconds
+from steelyard.spec.units import byte_count, bytes_text, mebibytes, milliseconds, seconds
 from steelyard.spec.workload import CORE
 
 
@@ -47,6 +47,18 @@ def test_no_durations(text: str) -> None:
 @pytest.mark.parametrize(("text", "value"), [("512m", 512), ("2g", 2048), ("1.5GiB", 1536), ("64MiB", 64)])
 def test_sizes(text: str, value: int) -> None:
     assert mebibytes(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("500k", 512_000), ("0.5k", 512), ("1.5m", 3 << 19), ("2g", 2 << 30)]
+)
+def test_sizes_are_exact(text: str, value: int) -> None:
+    assert byte_count(text) == value
+
+
+def test_a_setting_of_whole_mib_takes_no_other_size() -> None:
+    with pytest.raises(ValueError, match=r"'700k' is 0\.683594 MiB, and whole MiB are needed"):
+        mebibytes("700k")
 
 
 @pytest.mark.parametrize("text", ["", "512", "g", "-1g", "1x"])

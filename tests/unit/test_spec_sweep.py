@@ -226,6 +226,8 @@ def test_data_size_is_made_of_records(tmp_path: Path) -> None:
     text = 'workload = "a"\nsystem = { kind = "null" }\n[factors]\n'
     sizes = read(tmp_path, text + 'data-size = ["1m", "10m"]').points
     assert [p.workload.records for p in sizes] == [1049, 10486]
+    [small] = read(tmp_path, text + 'data-size = ["500k"]').points
+    assert small.workload.records == 512
     wide = read(tmp_path, text + 'data-size = ["1m"]\nfield-length = [1000]').points
     assert [p.workload.records for p in wide] == [105]
     assert fault(tmp_path, text + 'data-size = ["lots"]').startswith("s.toml:4: 'lots' is no size")

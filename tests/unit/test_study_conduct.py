@@ -172,6 +172,21 @@ def test_a_trial_that_cannot_be_judged_counts(tmp_path: Path, bed: type[Bed]) ->
     assert len(bed.calls) == 2 * 4
 
 
+def test_a_crash_while_a_trial_is_judged_leaves_it_to_be_judged(tmp_path: Path, bed: type[Bed]) -> None:
+    def crash(folder: Path) -> None:
+        if folder.name == "002":
+            raise SystemExit
+
+    asked = study(tmp_path)
+    with pytest.raises(SystemExit):
+        go(tmp_path, asked, judge=crash)
+    assert statuses(tmp_path) == ["done", "running", "planned", "planned"]
+    go(tmp_path, asked, resume=True, judge=disturbed("002", passing=False))
+    assert statuses(tmp_path) == ["done"] * 4
+    assert [row["tainted"] for row in said(tmp_path)["trials"]] == [None, "steal: 5 %", None, None]
+    assert len(bed.calls) == 2 * 4
+
+
 def test_what_would_come_again_is_only_noted(tmp_path: Path, bed: type[Bed]) -> None:
     go(tmp_path, study(tmp_path), judge=disturbed("002", passing=False))
     assert len(bed.calls) == 2 * 4

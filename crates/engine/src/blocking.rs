@@ -7,7 +7,7 @@ use crate::clock::{Clock, nanos};
 use crate::driver::{Driver, Exchange};
 use crate::perform::{Next, Progress, Tools};
 use crate::phase_state::{Claim, Performed, PhaseState, Ticket};
-use serde_json::{Value, json};
+use crate::summary::PacingFacts;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -89,13 +89,21 @@ struct Client<D> {
 impl<D: Driver> Client<D> {
     /// Do what the ticket says.
     fn perform(&mut self) -> Performed {
-        let Self { ticket, exchange, progress, tools, .. } = self;
+        let Self {
+            ticket,
+            exchange,
+            progress,
+            tools,
+            ..
+        } = self;
         progress.begin(tools, ticket, exchange, self.clock.now());
         loop {
             let attempt = progress.attempt(&tools.policy);
             let Exchange { op, reply } = &mut *exchange;
             let (timeout, values) = (nanos(attempt.timeout_ns), &tools.generator.values);
-            let made = self.driver.execute(op, attempt.number, timeout, values, reply);
+            let made = self
+                .driver
+                .execute(op, attempt.number, timeout, values, reply);
             let outcome = futures::executor::block_on(made);
             let now = self.clock.now();
             match progress.ended(&tools.policy, ticket, exchange, outcome, now) {
@@ -185,9 +193,13 @@ impl Clients for ClientThreads {
 
     fn abandon(&self) {} // a blocking call cannot be cut short; the process ends without it
 
-    fn into_state(self) -> Option<(PhaseState, Value)> {
+    fn into_state(self) -> Option<(PhaseState, PacingFacts)> {
         let turns = self.shared.turns.load(Ordering::Relaxed);
         let phase = self.shared.lock().phase.take()?;
-        Some((phase, json!({"turns": turns})))
+        let facts = PacingFacts {
+            turns,
+            ..PacingFacts::default()
+        };
+        Some((phase, facts))
     }
 }

@@ -1,7 +1,7 @@
 //! The clients of one phase, as whoever runs the phase sees them.
 
 use crate::phase_state::PhaseState;
-use serde_json::Value;
+use crate::summary::PacingFacts;
 
 /// Clients at work on a [`PhaseState`].
 pub trait Clients {
@@ -17,6 +17,6 @@ pub trait Clients {
     /// Give up on clients that do not come back.
     fn abandon(&self);
 
-    /// Every client has ended, or was given up: the state, and how their waiting was timed (the summary's `pacing`).
-    fn into_state(self) -> Option<(PhaseState, Value)>;
+    /// Every client has ended, or was given up: the state, and how their waiting was timed .
+    fn into_state(self) -> Option<(PhaseState, PacingFacts)>;
 }

@@ -32,12 +32,12 @@ pub enum Order {
     },
     /// Change the target rate.
     Rate {
-        /// Operations per second over all engines.
+        /// Operations per second over all engines; 0 pauses.
         rate: f64,
         /// From when on, CLOCK_MONOTONIC ns; now if left out.
         at_ns: Option<u64>,
     },
-    /// Put a mark into the event stream.
+    /// Put a mark with its time into the event stream and the marks of the run.
     Mark {
         /// Its text.
         label: String,
@@ -61,13 +61,14 @@ impl Order {
 }
 
 impl Command {
-    /// Say in the event stream that it was carried out, or why not.
-    pub fn acknowledge(&self, events: &Events, result: Result<(), String>) {
-        let (ok, error) = (result.is_ok(), result.err());
-        events.emit(
-            "ack",
-            json!({"id": self.id, "cmd": self.order.name(), "ok": ok, "error": error}),
-        );
+    /// Say in the event stream that it was carried out, with its time (CLOCK_MONOTONIC ns) where it has one, or why not.
+    pub fn acknowledge(&self, events: &Events, result: Result<Option<u64>, String>) {
+        let mut ack = json!({"id": self.id, "cmd": self.order.name(), "ok": result.is_ok(),
+                             "error": result.as_ref().err()});
+        if let Ok(Some(at_ns)) = result {
+            ack["at_ns"] = json!(at_ns);
+        }
+        events.emit("ack", ack);
     }
 }
 

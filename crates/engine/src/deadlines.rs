@@ -82,7 +82,10 @@ mod tests {
             deadlines.set(client, at);
         }
         assert_eq!((deadlines.next(), deadlines.due(9)), (10, None));
-        assert_eq!((deadlines.due(25), deadlines.due(25), deadlines.due(25)), (Some(1), Some(2), None));
+        assert_eq!(
+            (deadlines.due(25), deadlines.due(25), deadlines.due(25)),
+            (Some(1), Some(2), None)
+        );
         assert_eq!(deadlines.next(), 30);
     }
 

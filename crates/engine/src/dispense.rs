@@ -3,7 +3,9 @@
 //! A pure state machine: it is told the time and answers; waiting is the worker's.
 
 use crate::plan::{EngineShare, Phase};
+use crate::recorder::SECOND;
 use crate::schedule::Schedule;
+use std::collections::VecDeque;
 
 /// What a client that asks for work is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,10 +34,26 @@ pub struct Dispenser {
     limit: u64,
     end_ns: u64,
     schedule: Option<Schedule>,
-    /// Runs ahead of `next` to count what is due but not handed out.
-    ahead: Option<(Schedule, u64)>,
     head_due: Option<u64>,
     stopped_at: Option<u64>,
+    /// Numbers handed out.
+    handed: u64,
+    /// The end of the second whose due operations have not been told yet, ns.
+    boundary: u64,
+    /// How many were due by the end of seconds that a handed number has passed already.
+    passed: VecDeque<u64>,
+    /// Runs ahead of what is handed out, to count what is due and waits.
+    ahead: Option<Lookahead>,
+}
+
+/// A walk over due times beyond those handed out.
+#[derive(Debug, Clone)]
+struct Lookahead {
+    schedule: Schedule,
+    /// Numbers of this engine walked over, from the phase's first.
+    count: u64,
+    /// Due time of the one it stands at, if it is known.
+    head_due: Option<u64>,
 }
 
 impl Dispenser {
@@ -50,8 +68,7 @@ impl Dispenser {
     ) -> Self {
         let count = u64::from(share.count);
         let next = first + (u64::from(share.index) + count - first % count) % count;
-        let schedule = Schedule::new(seed, phase.arrivals, start_ns);
-        let ahead = schedule.clone().map(|s| (s, next));
+        let schedule = Schedule::new(seed, &phase.arrivals, start_ns);
         let end_ns = phase
             .limit
             .seconds
@@ -66,9 +83,12 @@ impl Dispenser {
             limit,
             end_ns,
             schedule,
-            ahead,
             head_due: None,
             stopped_at: None,
+            handed: 0,
+            boundary: start_ns + SECOND,
+            passed: VecDeque::new(),
+            ahead: None,
         }
     }
 
@@ -84,10 +104,22 @@ impl Dispenser {
             Some(due) if due > now => return Next::Wait(due),
             some => some,
         };
+        // What was due by the end of a second is known exactly when a number of the next one is handed out.
+        while due.is_some_and(|due| due >= self.boundary) {
+            self.passed.push_back(self.handed);
+            self.boundary += SECOND;
+        }
+        let number = self.hand_out();
+        Next::Go { number, due }
+    }
+
+    #[inline]
+    fn hand_out(&mut self) -> u64 {
         let number = self.next;
         self.next += u64::from(self.share.count);
+        self.handed += 1;
         self.head_due = None;
-        Next::Go { number, due }
+        number
     }
 
     /// Whether nothing more will be handed out.
@@ -106,13 +138,15 @@ impl Dispenser {
 
     /// Change the target rate from `at_ns` on; false in a closed loop.
     pub fn set_rate(&mut self, at_ns: u64, rate: f64) -> bool {
-        let (Some(schedule), Some((ahead, _))) = (self.schedule.as_mut(), self.ahead.as_mut())
-        else {
+        let Some(schedule) = self.schedule.as_mut() else {
             return false;
         };
         schedule.set_rate(at_ns, rate);
-        ahead.set_rate(at_ns, rate);
         self.head_due = None;
+        if let Some(ahead) = self.ahead.as_mut() {
+            ahead.schedule.set_rate(at_ns, rate);
+            ahead.head_due = None;
+        }
         true
     }
 
@@ -126,41 +160,93 @@ impl Dispenser {
         self.stopped_at.is_some()
     }
 
-    /// The due times that have passed up to `now` (or the end) and were not reported by an earlier call.
-    pub fn newly_due(&mut self, now: u64, mut each: impl FnMut(u64)) {
-        let until = now
-            .min(self.end_ns)
-            .min(self.stopped_at.unwrap_or(u64::MAX));
-        let Some((schedule, next)) = self.ahead.as_mut() else {
-            return;
+    /// Nothing falls due from then on, ns, as far as time and commands say.
+    fn until(&self) -> u64 {
+        self.end_ns.min(self.stopped_at.unwrap_or(u64::MAX))
+    }
+
+    /// Count what has fallen due up to `now` in the second that is running and waits still, so that little is left to count
+    /// at its end: called often, each call walks over what is new only.
+    pub fn look_ahead(&mut self, now: u64) {
+        if self.passed.is_empty() {
+            self.due_before(now.min(self.boundary));
+        }
+    }
+
+    /// How many operations of this engine have fallen due since the phase's start, up to the end of the next second that was
+    /// not asked for; of a stopped phase, up to its end. 0 in a closed loop.
+    pub fn due_by_next_second(&mut self) -> u64 {
+        if let Some(passed) = self.passed.pop_front() {
+            return passed;
+        }
+        let due = self.due_before(self.boundary);
+        self.boundary += SECOND;
+        due
+    }
+
+    /// The same up to `now`, within a second.
+    pub fn due_by(&mut self, now: u64) -> u64 {
+        self.due_before(now)
+    }
+
+    /// Numbers of this engine that are due before `time`, at least those handed out.
+    fn due_before(&mut self, time: u64) -> u64 {
+        let until = time.min(self.until());
+        let Some(schedule) = self.schedule.as_ref() else {
+            return 0;
         };
-        while *next < self.limit {
-            let due = schedule.due(*next - self.first);
+        let behind = self.ahead.as_ref().is_none_or(|a| a.count < self.handed);
+        if behind {
+            self.ahead = Some(Lookahead {
+                schedule: schedule.clone(),
+                count: self.handed,
+                head_due: self.head_due,
+            });
+        }
+        let stride = u64::from(self.share.count);
+        let most = self.handed + self.limit.saturating_sub(self.next).div_ceil(stride);
+        let ahead = self.ahead.as_mut().expect("made above");
+        while ahead.count < most {
+            let index = self.next - self.first + (ahead.count - self.handed) * stride;
+            let due = *ahead
+                .head_due
+                .get_or_insert_with(|| ahead.schedule.due(index));
             if due >= until {
                 break;
             }
-            each(due);
-            *next += u64::from(self.share.count);
+            ahead.count += 1;
+            ahead.head_due = None;
         }
+        ahead.count
+    }
+
+    /// When the last operation has fallen due, ns: the time at which the next one would. None while that is not known.
+    pub fn offered_until(&mut self) -> Option<u64> {
+        let timed = self.until();
+        if self.limit == u64::MAX || self.schedule.is_none() {
+            return (timed < u64::MAX).then_some(timed);
+        }
+        let index = self.limit - self.first;
+        let last = match (&mut self.schedule, self.ahead.as_mut()) {
+            (Some(schedule), _) if schedule.due_alone(index).is_some() => schedule.due_alone(index),
+            (Some(schedule), _) if self.next >= self.limit => Some(schedule.clone().due(index)),
+            (_, Some(ahead)) if ahead.head_due.is_none() => Some(ahead.schedule.clone().due(index)),
+            _ => None,
+        };
+        last.map(|last| last.min(timed))
+            .or((timed < u64::MAX && self.stopped_at.is_some()).then_some(timed))
     }
 
     /// The next operation (number, due time) that was due before the end and handed to nobody: to be counted as censored.
     pub fn unsent(&mut self, now: u64) -> Option<(u64, u64)> {
-        let until = now
-            .min(self.end_ns)
-            .min(self.stopped_at.unwrap_or(u64::MAX));
-        let due = if self.next < self.limit {
-            self.head()?
-        } else {
-            return None;
-        };
-        if due >= until {
+        if self.next >= self.limit {
             return None;
         }
-        let number = self.next;
-        self.next += u64::from(self.share.count);
-        self.head_due = None;
-        Some((number, due))
+        let due = self.head()?;
+        if due >= now.min(self.until()) {
+            return None;
+        }
+        Some((self.hand_out(), due))
     }
 
     /// First number of the phase that this engine has not used.
@@ -168,14 +254,18 @@ impl Dispenser {
         self.next
     }
 
+    /// The `index`th number this engine was handed, counted over its own only: what samples of them go by.
+    #[inline]
+    pub fn own(&self, number: u64) -> u64 {
+        match self.share.count {
+            1 => number, // the common case needs no division
+            count => number / u64::from(count),
+        }
+    }
+
     /// Whether operations have due times.
     pub const fn paced(&self) -> bool {
         self.schedule.is_some()
-    }
-
-    /// Current target rate over all engines, operations per second.
-    pub fn rate(&self) -> Option<f64> {
-        self.schedule.as_ref().map(Schedule::rate)
     }
 
     /// End of the phase by time, ns; `u64::MAX` without a time limit.
@@ -185,123 +275,4 @@ impl Dispenser {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::{Arrivals, Limit, PhaseKind};
-
-    fn phase(arrivals: Arrivals, operations: Option<u64>, seconds: Option<f64>) -> Phase {
-        let limit = Limit {
-            operations,
-            seconds,
-        };
-        Phase {
-            name: "run".into(),
-            kind: PhaseKind::Run,
-            in_flight: 1,
-            arrivals,
-            limit,
-            first: 0,
-        }
-    }
-
-    fn dispenser(phase: &Phase, index: u32, count: u32) -> Dispenser {
-        Dispenser::new(phase, 0, EngineShare { index, count }, 1, 10, 1_000)
-    }
-
-    #[test]
-    fn a_closed_loop_hands_out_at_once_and_ends_at_the_limit() {
-        let mut d = dispenser(&phase(Arrivals::Closed, Some(2), None), 0, 1);
-        assert_eq!(
-            d.next(0),
-            Next::Go {
-                number: 10,
-                due: None
-            }
-        );
-        assert_eq!(
-            d.next(0),
-            Next::Go {
-                number: 11,
-                due: None
-            }
-        );
-        assert_eq!(d.next(0), Next::End);
-    }
-
-    #[test]
-    fn a_load_goes_from_its_first_record_to_the_last() {
-        let mut load = phase(Arrivals::Closed, None, None);
-        load.kind = PhaseKind::Load;
-        load.first = 7;
-        let mut d = Dispenser::new(&load, 10, EngineShare::default(), 1, 7, 0);
-        let numbers = std::iter::from_fn(|| match d.next(0) {
-            Next::Go { number, .. } => Some(number),
-            _ => None,
-        });
-        assert_eq!(numbers.collect::<Vec<_>>(), [7, 8, 9]);
-    }
-
-    #[test]
-    fn strided_engines_share_the_numbers() {
-        let p = phase(Arrivals::Closed, Some(7), None);
-        let mut seen: Vec<u64> = Vec::new();
-        for index in 0..3 {
-            let mut d = dispenser(&p, index, 3);
-            while let Next::Go { number, .. } = d.next(0) {
-                assert_eq!(number % 3, u64::from(index));
-                seen.push(number);
-            }
-        }
-        seen.sort_unstable();
-        assert_eq!(seen, (10..17).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn a_paced_operation_waits_for_its_due_time_and_a_late_one_keeps_it() {
-        let mut d = dispenser(
-            &phase(Arrivals::Constant { rate: 1000.0 }, None, Some(1.0)),
-            0,
-            1,
-        );
-        assert_eq!(
-            d.next(1_000),
-            Next::Go {
-                number: 10,
-                due: Some(1_000)
-            }
-        );
-        assert_eq!(d.next(1_000), Next::Wait(1_001_000));
-        assert_eq!(
-            d.next(9_000_000),
-            Next::Go {
-                number: 11,
-                due: Some(1_001_000)
-            }
-        );
-    }
-
-    #[test]
-    fn due_and_unsent_operations_are_counted_once() {
-        let mut d = dispenser(
-            &phase(Arrivals::Constant { rate: 1000.0 }, None, Some(0.01)),
-            0,
-            1,
-        );
-        assert!(matches!(d.next(1_000), Next::Go { .. }));
-        let mut due = 0;
-        d.newly_due(5_002_000, |_| due += 1);
-        d.newly_due(u64::MAX, |_| due += 1);
-        assert_eq!(due, 10);
-        assert_eq!(d.next(20_000_000), Next::End);
-        assert_eq!(std::iter::from_fn(|| d.unsent(20_000_000)).count(), 9);
-    }
-
-    #[test]
-    fn a_new_rate_moves_the_head() {
-        let mut d = dispenser(&phase(Arrivals::Constant { rate: 1.0 }, None, None), 0, 1);
-        assert!(matches!(d.next(1_000), Next::Go { .. }));
-        assert_eq!(d.next(1_000), Next::Wait(1_000_001_000));
-        assert!(d.set_rate(1_000, 1000.0));
-        assert_eq!(d.next(1_000), Next::Wait(1_001_000));
-    }
-}
+mod tests;

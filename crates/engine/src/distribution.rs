@@ -1,10 +1,10 @@
 //! A histogram in numbers, as every file shows it.
 
 use hdrhistogram::Histogram;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The figures of one distribution; nanoseconds.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
     /// Values.
     pub count: u64,

@@ -10,6 +10,7 @@ mod running;
 pub use clients::LoopClients;
 pub use running::Parts;
 
+use crate::client_state::EVENT_LOOP;
 use crate::clock::Clock;
 use crate::driver::{Begun, Ended, Exchange, Session, Turn};
 use crate::generate::Generator;
@@ -45,7 +46,7 @@ impl EventLoop {
         let notifier = session.notifier().clone();
         let poller = Poller::new(notifier.clone())?;
         std::thread::Builder::new()
-            .name("event-loop".into())
+            .name(EVENT_LOOP.into())
             .spawn(move || Loop::new(session, poller, generator, received).run())?;
         Ok(Self { orders, notifier })
     }
@@ -167,7 +168,11 @@ impl Loop {
 
     #[cold]
     fn expire(&mut self, now: u64) {
-        while let Some(client) = self.running.as_mut().and_then(|phase| phase.deadlines.due(now)) {
+        while let Some(client) = self
+            .running
+            .as_mut()
+            .and_then(|phase| phase.deadlines.due(now))
+        {
             let Some(running) = &mut self.running else {
                 return;
             };
@@ -190,7 +195,11 @@ impl Loop {
             let Some(running) = &mut self.running else {
                 return;
             };
-            let now = if running.paced { self.clock.now() } else { running.recent };
+            let now = if running.paced {
+                self.clock.now()
+            } else {
+                running.recent
+            };
             let Some(client) = running.claim(now, &mut self.exchanges) else {
                 return;
             };
@@ -238,9 +247,7 @@ impl Loop {
         }
         match running.drains(&mut self.exchanges) {
             Some(client) => {
-                if let Begun::Ended(outcome) =
-                    self.session.drain(client, turn!(self))
-                {
+                if let Begun::Ended(outcome) = self.session.drain(client, turn!(self)) {
                     self.ended.push(Ended { client, outcome });
                 }
             }

@@ -21,6 +21,15 @@ impl Bitmap {
         self.0[word] |= 1 << (index % 64);
     }
 
+    fn members(&self) -> impl Iterator<Item = u64> {
+        let all = self.0.iter().zip(0_u64..);
+        all.flat_map(|(word, place)| {
+            (0..64)
+                .filter(move |bit| word >> bit & 1 == 1)
+                .map(move |bit| place * 64 + bit)
+        })
+    }
+
     fn has(&self, index: u64) -> bool {
         self.0
             .get((index / 64) as usize)
@@ -86,6 +95,28 @@ impl Ledger {
         }
     }
 
+    /// Ranks of all records that a write was acknowledged of to this engine and that were not deleted, ascending (full only).
+    pub fn acknowledged(&self) -> Vec<u64> {
+        let mut ranks: Vec<u64> = self.loaded.members().collect();
+        ranks.extend(self.inserted.members().map(|new| self.records + new));
+        ranks.extend(self.floors.keys());
+        ranks.sort_unstable();
+        ranks.dedup();
+        ranks.retain(|rank| !self.deleted.contains(rank));
+        ranks
+    }
+
+    /// Fields of a record.
+    pub const fn fields(&self) -> u16 {
+        self.fields as u16
+    }
+
+    /// Whether every field of the record was written by an acknowledged insert.
+    pub fn whole(&self, rank: u64) -> bool {
+        let inserted = rank.checked_sub(self.records);
+        self.loaded.has(rank) || inserted.is_some_and(|new| self.inserted.has(new))
+    }
+
     /// The load phase's insert of `rank` was acknowledged.
     pub fn loaded(&mut self, rank: u64) {
         if self.full {
@@ -129,15 +160,21 @@ impl Ledger {
     /// Whether a read that was sent when `floors` held returned older data.
     #[inline]
     pub fn stale(&self, floors: &[u64], versions: &[(u16, u64)]) -> bool {
-        versions.iter().any(|(field, number)| {
-            let floor = floors.get(usize::from(*field)).copied().unwrap_or(0);
-            let loaded = number & LOADED != 0;
-            // Numbers of other engines are not ordered with ours by time.
-            let comparable =
-                loaded || number % u64::from(self.share.count) == u64::from(self.share.index);
-            let version = if loaded { 0 } else { number + 1 };
-            comparable && version < floor
-        })
+        versions
+            .iter()
+            .any(|(field, number)| self.older(floors, *field, *number))
+    }
+
+    /// Whether the value of `field` that write `number` left is older than `floors` allow.
+    #[inline]
+    pub fn older(&self, floors: &[u64], field: u16, number: u64) -> bool {
+        let floor = floors.get(usize::from(field)).copied().unwrap_or(0);
+        let loaded = number & LOADED != 0;
+        // Numbers of other engines are not ordered with ours by time.
+        let comparable =
+            loaded || number % u64::from(self.share.count) == u64::from(self.share.index);
+        let version = if loaded { 0 } else { number + 1 };
+        comparable && version < floor
     }
 }
 
@@ -180,6 +217,21 @@ mod tests {
         assert!(
             !l.stale(&floors, &[(0, 9)]),
             "a write still in flight may be seen"
+        );
+    }
+
+    #[test]
+    fn every_record_with_an_acknowledged_write_is_audited_but_those_deleted() {
+        let mut l = ledger("full");
+        l.loaded(3);
+        l.loaded(4);
+        l.written(75, 7, 0..10);
+        l.written(9, 8, std::iter::once(0));
+        l.deleting(4);
+        assert_eq!(l.acknowledged(), [3, 9, 75]);
+        assert_eq!(
+            [3, 9, 75, 80].map(|rank| l.whole(rank)),
+            [true, false, true, false]
         );
     }
 

@@ -4,7 +4,9 @@
 //! { `generate` (what is it) -> `driver` (do it, retried in `perform`) -> `phase_state`, `recorder` (how did it go) } -> `writer`, `tally`
 //! (files) and `events`. Nothing here knows of studies, clusters or reports.
 
+pub mod audit;
 pub mod blocking;
+pub mod client_state;
 pub mod clients;
 pub mod clock;
 pub mod command;
@@ -16,17 +18,22 @@ pub mod event_loop;
 pub mod events;
 pub mod generate;
 pub mod ledger;
+pub mod marks;
 pub mod merge;
+pub mod merged;
 pub mod net;
 pub mod operation;
 pub mod pacing;
 pub mod perform;
 pub mod phase;
+pub mod phase_files;
 pub mod phase_state;
 pub mod plan;
 pub mod recorder;
 pub mod reply;
 pub mod run;
 pub mod schedule;
+pub mod series;
+pub mod summary;
 pub mod tally;
 pub mod writer;

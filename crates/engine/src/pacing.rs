@@ -1,9 +1,11 @@
 //! When the event loop wakes for what is due: exactly then, or at the multiples of a quantum. Every wake-up costs some twenty
 //! microseconds of a core that the database may need; a quantum lets one serve several operations, and makes them late.
 
+use crate::merged::Greatest;
+use crate::net::Lag;
 use crate::plan::{Pacing, Quantum};
 use crate::recorder::{Buckets, SECOND};
-use serde_json::{Value, json};
+use crate::summary::{LagFacts, PacingFacts};
 
 /// Bounds of a quantum that is chosen here, ns.
 const FINEST_NS: u64 = 50_000;
@@ -82,24 +84,32 @@ impl Pacer {
         let quantum_ns = (median / QUANTA_IN_RESPONSE).clamp(FINEST_NS, COARSEST_NS);
         if quantum_ns != self.quantum_ns {
             self.quantum_ns = quantum_ns;
-            self.changes.push(((now_ns - self.start_ns) / SECOND, quantum_ns));
+            self.changes
+                .push(((now_ns - self.start_ns) / SECOND, quantum_ns));
         }
     }
 
-    /// What the summary says of it.
-    pub fn told(&self, turns: u64) -> Value {
-        let changes: Vec<_> = self
-            .changes
-            .iter()
-            .map(|(second, ns)| json!([second, *ns as f64 / 1000.0]))
-            .collect();
-        json!({
-            "asked": self.asked.quantum_us,
-            "quantum_us": self.quantum_ns as f64 / 1000.0,
-            "quanta_us": changes,
-            "realtime": self.asked.realtime,
-            "turns": turns,
-        })
+    /// What the summary says of it, after so many `turns`.
+    pub fn facts(&self, turns: u64, lag: Option<&Lag>) -> PacingFacts {
+        let us = |ns: u64| ns as f64 / 1000.0;
+        PacingFacts {
+            asked: self.asked.quantum_us.into(),
+            quantum_us: Greatest(us(self.quantum_ns)),
+            quanta_us: self
+                .changes
+                .iter()
+                .map(|(second, ns)| (*second, us(*ns)))
+                .collect::<Vec<_>>()
+                .into(),
+            realtime: self.asked.realtime.into(),
+            turns,
+            lag: lag.map(|lag| LagFacts {
+                reads: lag.count,
+                p50_ns: Greatest(lag.quantile(0.5)),
+                p99_ns: Greatest(lag.quantile(0.99)),
+                max_ns: Greatest(lag.max_ns),
+            }),
+        }
     }
 }
 
@@ -110,7 +120,13 @@ mod tests {
     const US: u64 = 1000;
 
     fn pacer(quantum_us: Quantum) -> Pacer {
-        Pacer::new(Pacing { quantum_us, ..Pacing::default() }, 7)
+        Pacer::new(
+            Pacing {
+                quantum_us,
+                ..Pacing::default()
+            },
+            7,
+        )
     }
 
     /// The quantum after a second of responses of `us`.
@@ -149,11 +165,10 @@ mod tests {
             let due = 7 + number * SECOND / ENOUGH;
             pacer.responded(due, due + 2000 * US);
         }
-        let told = pacer.told(5);
-        assert_eq!((&told["asked"], &told["turns"]), (&json!("auto"), &json!(5)));
-        assert_eq!(told["quanta_us"][0], json!([0, 50.0]));
-        assert_eq!(told["quanta_us"][1][0], 1);
-        assert_eq!(told["quantum_us"], told["quanta_us"][1][1]);
-        assert_eq!(told["quanta_us"][2], Value::Null, "it did not change again");
+        let facts = pacer.facts(5, None);
+        assert_eq!((facts.asked, facts.turns), (Quantum::Auto.into(), 5));
+        let changes = facts.quanta_us.0.expect("changes");
+        assert_eq!((changes.len(), changes[0], changes[1].0), (2, (0, 50.0), 1));
+        assert_eq!(facts.quantum_us.0, changes[1].1);
     }
 }

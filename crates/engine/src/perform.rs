@@ -5,6 +5,7 @@ use crate::generate::Generator;
 use crate::operation::{Kind, Outcome};
 use crate::phase_state::{Performed, Ticket, Turn};
 use crate::plan::{Plan, Retry};
+use crate::reply::Brought;
 use std::sync::Arc;
 
 /// Deadlines and retries: one policy for all systems.
@@ -69,8 +70,8 @@ pub struct Progress {
     started: u64,
     attempts: u32,
     pause_ns: u64,
-    /// Of a read-modify-write whose read was done.
-    read: Option<Performed>,
+    /// Of a read-modify-write whose read was done, with what it brought.
+    read: Option<(Performed, Brought)>,
 }
 
 impl Progress {
@@ -117,7 +118,10 @@ impl Progress {
     pub fn attempt(&self, policy: &Policy) -> Attempt {
         Attempt {
             number: self.attempts,
-            timeout_ns: self.deadline.saturating_sub(self.begun).min(policy.attempt_ns),
+            timeout_ns: self
+                .deadline
+                .saturating_sub(self.begun)
+                .min(policy.attempt_ns),
         }
     }
 
@@ -140,7 +144,9 @@ impl Progress {
         let stamps = exchange.reply.stamps;
         if self.attempts == 1 {
             // The two clocks differ by nanoseconds: nothing is sent before it was taken.
-            self.started = stamps.sent_ns.map_or(self.begun, |sent| sent.max(self.begun));
+            self.started = stamps
+                .sent_ns
+                .map_or(self.begun, |sent| sent.max(self.begun));
         }
         let did = Performed {
             outcome,
@@ -169,7 +175,7 @@ impl Progress {
         outcome: Outcome,
         now: u64,
     ) -> Option<u64> {
-        let Exchange { op, reply } = exchange;
+        let reply = &mut exchange.reply;
         if let Some(text) = reply.error.take() {
             reply.failure.get_or_insert((outcome, text));
         }
@@ -178,7 +184,13 @@ impl Progress {
             return None;
         }
         self.pause_ns = (self.pause_ns * 2).min(LONGEST_PAUSE_NS);
-        reply.forget_attempt(op.kind != Kind::Read && op.kind != Kind::Scan);
+        let since = if self.attempts == 1 {
+            self.started
+        } else {
+            self.begun
+        };
+        reply.note_attempt(outcome, now.saturating_sub(since));
+        reply.retry();
         Some(until)
     }
 
@@ -190,17 +202,21 @@ impl Progress {
         exchange: &mut Exchange,
         did: Performed,
     ) -> Next {
-        let Some(read) = self.read else {
+        let reply = &mut exchange.reply;
+        let Some((read, brought)) = self.read.take() else {
             if did.outcome != Outcome::Ok {
                 return Next::Done(did);
             }
-            self.read = Some(did);
+            reply.note_attempt(did.outcome, did.done.saturating_sub(did.started));
+            // Attempts at the update forget what the one before brought, never what the read did.
+            self.read = Some((did, reply.put_aside()));
+            reply.retry();
             exchange.op.kind = Kind::Update;
             exchange.op.fields = ticket.draft.fields;
-            exchange.reply.forget_attempt(true);
             self.first_attempt(policy, did.done);
             return Next::Attempt;
         };
+        reply.take_back(brought);
         Next::Done(Performed {
             started: read.started,
             attempts: read.attempts.max(did.attempts),

@@ -10,15 +10,21 @@ use crate::event_loop::{EventLoop, Parts};
 use crate::events::Events;
 use crate::generate::{Cursor, Generator};
 use crate::ledger::Ledger;
-use crate::operation::{Kind, Outcome};
+use crate::marks::mark;
+use crate::merged::{Greatest, Least};
+use crate::operation::Outcome;
 use crate::pacing::Pacer;
 use crate::perform::{Policy, Tools};
-use crate::phase_state::{ATTEMPTS, PhaseParts, PhaseState};
-use crate::plan::{Arrivals, DriverPlan, Phase, PhaseKind, Plan};
+use crate::phase_files::PhaseFiles;
+use crate::phase_state::{PhaseParts, PhaseState, WriteClock};
+use crate::plan::{Arrivals, DriverPlan, EngineShare, Phase, PhaseKind, Plan};
 use crate::recorder::{Recorder, SECOND};
-use crate::tally::{Shape, Tally, failures};
+use crate::summary::{
+    Censored, Findings, PacingFacts, Summary, Verification, Within, attempts, failures, operations,
+};
+use crate::tally::{Shape, Tally};
 use crate::writer::{self, PhaseInfo};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
@@ -48,6 +54,8 @@ pub struct PhaseRunner<'a> {
 pub struct Ended {
     /// Acknowledgements, for the next phase.
     pub ledger: Ledger,
+    /// Timestamps of writes, which go on.
+    pub write_clock: WriteClock,
     /// First number no phase has used.
     pub next: u64,
     /// A command asked for the end of the run.
@@ -78,29 +86,25 @@ impl PhaseRunner<'_> {
         start_ns: u64,
         first: u64,
         ledger: Ledger,
+        mut write_clock: WriteClock,
     ) -> Result<Ended, String> {
+        write_clock.begin_phase();
         let unix_s = (realtime_ns() as f64 - monotonic_ns() as f64 + start_ns as f64) / 1e9;
         let parts = phase.kind == PhaseKind::Run && self.plan.workload.mix.read_modify_write > 0.0;
         let shape = Shape {
             closed: phase.arrivals == Arrivals::Closed,
             apart: parts || self.plan.driver.buffers(),
         };
-        let tally = Tally::create(&self.plan.out, &phase.name, shape, start_ns, unix_s)
-            .map_err(|e| e.to_string())?;
+        let files = PhaseFiles::create(&self.plan.out, &phase.name, unix_s);
+        let tally = Tally::new(files.map_err(|e| e.to_string())?, shape, start_ns);
         let (out, messages) = std::sync::mpsc::channel();
         let (spare, spares) = std::sync::mpsc::channel();
         let clients = share_of(phase.in_flight, self.plan);
         let timeout_ns = self.plan.timeout_ms * 1_000_000;
+        let (dispenser, cursor) = self.numbers(phase, start_ns, first, &ledger)?;
         let state = PhaseState::new(PhaseParts {
-            dispenser: Dispenser::new(
-                phase,
-                self.plan.workload.records,
-                self.plan.engine,
-                self.plan.seed,
-                first,
-                start_ns,
-            ),
-            cursor: Cursor::new(self.plan, phase.kind, first).map_err(|e| e.0)?,
+            dispenser,
+            cursor,
             recorder: Recorder::new(
                 start_ns,
                 timeout_ns,
@@ -115,14 +119,14 @@ impl PhaseRunner<'_> {
             kind: phase.kind,
             clients,
             workload: &self.plan.workload,
-            offset_us: (realtime_ns() as i64 - monotonic_ns() as i64) / 1000,
-            grain_us: self.plan.driver.timestamp_grain_us(),
+            write_clock,
         });
         let info = PhaseInfo {
             phase: phase.clone(),
             operations: phase.operations(self.plan.workload.records),
             cap: clients as u64,
             events: self.events.clone(),
+            driver: self.driver.clone(),
         };
         let writer = writer::start(tally, info, messages, spare).map_err(|e| e.to_string())?;
         let tools = Tools {
@@ -146,17 +150,59 @@ impl PhaseRunner<'_> {
                     tools,
                     present,
                 });
-                self.conduct(clients, leaving, start_ns).await?
+                self.conduct(clients, leaving, start_ns, &phase.name)
+                    .await?
             }
             (AnyDriver::Embedded(driver), None) => {
                 let threads = ClientThreads::start(state, &tools, driver, clients, &present)
                     .map_err(|e| e.to_string())?;
                 drop(present);
-                self.conduct(threads, leaving, start_ns).await?
+                self.conduct(threads, leaving, start_ns, &phase.name)
+                    .await?
             }
             (_, None) => return Err("the driver has no session".into()),
         };
-        self.close(phase, first, closing, writer, before, start_ns, unix_s)
+        self.close(phase, first, closing, writer, before, start_ns)
+    }
+
+    /// The numbers of a phase, and what each of them is.
+    fn numbers(
+        &self,
+        phase: &Phase,
+        start_ns: u64,
+        first: u64,
+        ledger: &Ledger,
+    ) -> Result<(Dispenser, Cursor), String> {
+        let (records, seed) = (self.plan.workload.records, self.plan.seed);
+        if phase.kind == PhaseKind::Audit {
+            // Each engine reads back what was acknowledged to it: its numbers are its own.
+            let ranks = ledger.acknowledged();
+            let mut audit = phase.clone();
+            audit.limit.operations = Some(ranks.len() as u64);
+            let share = EngineShare::default();
+            let dispenser = Dispenser::new(&audit, records, share, seed, 0, start_ns);
+            return Ok((dispenser, Cursor::audit(self.plan, ranks)));
+        }
+        let share = self.plan.engine;
+        let dispenser = Dispenser::new(phase, records, share, seed, first, start_ns);
+        let cursor = Cursor::new(self.plan, phase.kind, first).map_err(|e| e.0)?;
+        let in_step = phase.arrivals != Arrivals::Closed;
+        let cursor = if in_step {
+            cursor
+        } else {
+            cursor.out_of_step(share)
+        };
+        Ok((dispenser, cursor))
+    }
+
+    /// What an audit has found, its records by their keys.
+    fn findings(&self, core: &mut PhaseState) -> Result<Option<Findings>, String> {
+        let Some(audit) = core.audit.take() else {
+            return Ok(None);
+        };
+        Ok(Some(audit.findings(|rank| {
+            self.generator.key(rank).as_str().to_owned()
+        })))
     }
 
     /// Tick and obey until every client has left.
@@ -165,6 +211,7 @@ impl PhaseRunner<'_> {
         clients: impl Clients,
         mut leaving: mpsc::Receiver<()>,
         start_ns: u64,
+        phase: &str,
     ) -> Result<Closing, String> {
         let mut stop = false;
         let mut given_up: Option<Instant> = None;
@@ -173,12 +220,15 @@ impl PhaseRunner<'_> {
                 biased;
                 gone = leaving.recv() => if gone.is_none() { break },
                 command = self.commands.recv(), if !stop => match command {
-                    Some(command) => stop |= self.obey(&clients, &command),
+                    Some(command) => stop |= self.obey(&clients, &command, phase),
                     None => stop = true,
                 },
                 () = tokio::time::sleep(until_look(start_ns)) => {
                     let now = monotonic_ns();
+                    let traffic = self.driver.traffic();
+                    let on_wire = traffic.map(|so_far| so_far.requests - so_far.answers.min(so_far.requests));
                     let ended = clients.with_state(move |state| {
+                        on_wire.into_iter().for_each(|requests| state.on_wire(requests));
                         state.tick(now);
                         state.dispenser.ended(now)
                     });
@@ -197,7 +247,9 @@ impl PhaseRunner<'_> {
                 }
             }
         }
-        let (mut state, pacing) = clients.into_state().ok_or("the clients left no state behind")?;
+        let (mut state, pacing) = clients
+            .into_state()
+            .ok_or("the clients left no state behind")?;
         self.warn_of(std::mem::take(&mut state.complaints));
         Ok(Closing {
             state,
@@ -207,31 +259,31 @@ impl PhaseRunner<'_> {
     }
 
     /// Carry out a command that came while a phase runs; true if the run is to end.
-    fn obey(&self, clients: &impl Clients, command: &Command) -> bool {
+    fn obey(&self, clients: &impl Clients, command: &Command, phase: &str) -> bool {
         let mut stop = false;
         let result = match &command.order {
-            Order::Rate { rate, .. } if !(rate.is_finite() && *rate > 0.0) => {
-                Err("rate must be above 0".to_owned())
+            Order::Rate { rate, .. } if !(rate.is_finite() && *rate >= 0.0) => {
+                Err("rate must not be below 0".to_owned())
             }
             Order::Rate { rate, at_ns } => {
                 let (at, rate) = (at_ns.unwrap_or_else(monotonic_ns), *rate);
                 let changed = clients.with_state(move |state| state.dispenser.set_rate(at, rate));
                 clients.wake();
                 if changed == Some(true) {
-                    Ok(())
+                    Ok(None)
                 } else {
                     Err("a closed loop has no rate".to_owned())
                 }
             }
             Order::Mark { label } => {
-                self.events.emit("mark", json!({"label": label}));
-                Ok(())
+                let marked = mark(&self.plan.out, &self.events, command.id, label, Some(phase));
+                marked.map(Some).map_err(|e| e.to_string())
             }
             Order::Stop => {
                 clients.with_state(|state| state.dispenser.stop(monotonic_ns()));
                 clients.wake();
                 stop = true;
-                Ok(())
+                Ok(None)
             }
             Order::Phase { .. } | Order::Finish => Err("a phase is running".to_owned()),
         };
@@ -260,7 +312,6 @@ impl PhaseRunner<'_> {
         writer: std::thread::JoinHandle<std::io::Result<Tally>>,
         before: Used,
         start_ns: u64,
-        unix_s: f64,
     ) -> Result<Ended, String> {
         let Closing {
             state: mut core,
@@ -275,20 +326,13 @@ impl PhaseRunner<'_> {
             _ => "operations",
         };
         let end_ns = core.last_done.max(start_ns + 1);
-        let seconds = (end_ns - start_ns) as f64 / 1e9;
-        let next = core.dispenser.unused();
-        let mut summary = json!({
-            "phase": phase.name, "kind": phase.kind, "start_ns": start_ns, "end_ns": end_ns, "seconds": seconds,
-            "first": first, "next": next, "operations": core.done, "ok": core.ok,
-            "failed": failures(&core.outcomes),
-            "in_flight_cap": phase.in_flight, "arrivals": phase.arrivals,
-            "verify": verdicts(&core, self.plan), "attempts": attempts(&core),
-            "censored": {"unsent": unsent, "unanswered": unanswered}, "saturation": core.saturation,
-            "pacing": pacing,
-            "cpu_user_ns": used.cpu.user_ns - before.cpu.user_ns,
-            "cpu_system_ns": used.cpu.system_ns - before.cpu.system_ns,
-            "rss_max_bytes": peak_resident_bytes(), "traffic": used.traffic_since(&before),
-        });
+        let window = core.window();
+        let seconds = (window.end_ns - start_ns) as f64 / 1e9;
+        let next = if phase.kind == PhaseKind::Audit {
+            first
+        } else {
+            core.dispenser.unused()
+        };
         if core.unflushed > 0 {
             let text = format!(
                 "{} writes were collected by the client, counted as done, and never acknowledged",
@@ -296,25 +340,56 @@ impl PhaseRunner<'_> {
             );
             self.events.warn("unflushed", &text);
         }
-        if self.plan.driver.buffers() {
-            summary["unflushed"] = json!(core.unflushed);
-        }
+        let mut summary = Summary {
+            phase: phase.name.clone().into(),
+            kind: phase.kind.into(),
+            start_ns: Least(start_ns),
+            end_ns: Greatest(end_ns),
+            window_end_ns: Greatest(window.end_ns),
+            seconds: Greatest(seconds),
+            within: Within {
+                operations: window.operations,
+                ok: window.ok,
+            },
+            first: first.into(),
+            next: Greatest(next),
+            operations: core.done,
+            ok: core.ok,
+            failed: failures(&core.outcomes),
+            in_flight_cap: phase.in_flight.into(),
+            arrivals: phase.arrivals.clone().into(),
+            verify: verification(&core, self.plan),
+            attempts: attempts(&core.attempts),
+            censored: Censored { unsent, unanswered },
+            pacing,
+            cpu_user_ns: used.cpu.user_ns - before.cpu.user_ns,
+            cpu_system_ns: used.cpu.system_ns - before.cpu.system_ns,
+            rss_max_bytes: peak_resident_bytes(),
+            traffic: used.traffic_since(&before),
+            unflushed: self.plan.driver.buffers().then_some(core.unflushed),
+            audit: self.findings(&mut core)?,
+            ..Summary::default()
+        };
         let kinds = core.kinds;
-        let ledger = core.dissolve();
+        let (ledger, write_clock) = core.dissolve();
         let mut tally = writer
             .join()
             .map_err(|_| "the writer failed")?
             .map_err(|e| e.to_string())?;
-        let ops = tally
-            .finish(&self.plan.out, &phase.name, unix_s, seconds)
-            .map_err(|e| e.to_string())?;
-        summary["ops"] = with_counts(ops, &kinds);
+        let (views, saturation) = tally.finish(seconds).map_err(|e| e.to_string())?;
+        summary.ops = operations(views, &kinds);
+        summary.saturation = saturation;
         self.events.emit(
             "phase_end",
             json!({"phase": phase.name, "reason": reason, "first": first, "next": next, "start_ns": start_ns,
                    "end_ns": end_ns, "summary": summary}),
         );
-        Ok(Ended { ledger, next, stop })
+        Ok(Ended {
+            ledger,
+            write_clock,
+            next,
+            stop,
+        })
     }
 }
 
@@ -340,7 +415,7 @@ impl Used {
 struct Closing {
     state: PhaseState,
     /// How waiting was timed, for the summary.
-    pacing: Value,
+    pacing: PacingFacts,
     stop: bool,
 }
 
@@ -360,41 +435,15 @@ async fn wait_until(at_ns: u64) {
     }
 }
 
-fn verdicts(core: &PhaseState, plan: &Plan) -> Value {
-    let mut verdicts = json!(core.verdicts);
-    verdicts["mode"] = json!(plan.workload.verify);
-    verdicts
-}
-
-fn attempts(core: &PhaseState) -> Value {
-    let named = (1..ATTEMPTS).filter(|n| core.attempts[*n] > 0);
-    Value::Object(
-        named
-            .map(|n| (n.to_string(), json!(core.attempts[n])))
-            .collect(),
-    )
-}
-
-/// The counts of each kind beside its distributions.
-fn with_counts(ops: Value, kinds: &[crate::phase_state::KindCounts; Kind::ALL.len()]) -> Value {
-    let mut ops = if let Value::Object(ops) = ops {
-        ops
-    } else {
-        Map::new()
-    };
-    for kind in Kind::ALL {
-        let counts = &kinds[kind as usize];
-        if counts.count == 0 {
-            continue;
-        }
-        let entry = ops.entry(kind.name()).or_insert_with(|| json!({}));
-        entry["count"] = json!(counts.count);
-        entry["ok"] = json!(counts.outcomes[Outcome::Ok as usize]);
-        entry["not_yet"] = json!(counts.not_yet);
-        entry["absent"] = json!(counts.absent);
-        entry["failures"] = failures(&counts.outcomes);
-        entry["rows"] = json!(counts.rows);
-        entry["bytes"] = json!(counts.bytes);
+fn verification(core: &PhaseState, plan: &Plan) -> Verification {
+    let judged = &core.verdicts;
+    Verification {
+        mode: plan.workload.verify.into(),
+        checked: judged.checked,
+        corrupt: judged.corrupt,
+        foreign: judged.foreign,
+        stale: judged.stale,
+        lost: judged.lost,
+        not_yet: judged.not_yet,
     }
-    Value::Object(ops)
 }

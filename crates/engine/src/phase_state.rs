@@ -1,21 +1,25 @@
 //! The state of one engine's phase: what is handed out, in flight, acknowledged and counted. A pure state machine: it is told
 //! the time; the reactor's worker holds it in a cell, the blocking worker behind a lock.
 
+mod clock;
 mod counts;
 mod record;
 mod seconds;
 mod ticket;
 
-pub use counts::{ATTEMPTS, KindCounts, Saturation, Verdicts};
+pub use clock::WriteClock;
+pub use counts::{ATTEMPTS, KindCounts, Verdicts};
+pub use seconds::Window;
 pub use ticket::{Claim, Performed, Ticket, Turn};
 
+use crate::audit::Audit;
 use crate::clock::Usage;
 use crate::dispense::{Dispenser, Next};
 use crate::generate::Cursor;
 use crate::ledger::Ledger;
 use crate::operation::{FieldSet, Kind, Outcome};
 use crate::plan::{PhaseKind, Verify, Workload};
-use crate::recorder::{Recorder, Sample, WriterMessage};
+use crate::recorder::{Class, Recorder, Sample, Shares, WriterMessage};
 use crate::reply::Reply;
 use std::sync::mpsc::Sender;
 
@@ -25,6 +29,9 @@ struct Slot {
     kind: Kind,
     busy: bool,
 }
+
+/// Of an audit, so many losses are told by their keys.
+const EXAMPLES: usize = 20;
 
 const IDLE: Slot = Slot {
     due: u64::MAX,
@@ -52,13 +59,16 @@ pub struct PhaseState {
     started_total: u64,
     ticked: u64,
     cpu_at_tick: u64,
-    offset_us: i64,
-    last_timestamp_us: i64,
-    grain_us: i64,
-    /// The first number with the newest timestamp in the database's unit ...
-    peer: u64,
-    /// ... and where that ends, us.
-    peers_until: i64,
+    verdicts_at_tick: Verdicts,
+    shares: Shares,
+    /// Timestamps of writes; passed on from phase to phase.
+    pub write_clock: WriteClock,
+    /// A client has been free since then, ns: what is claimed later than that was late by our fault.
+    free_since: u64,
+    /// What is done later is outside the window in which operations were offered, ns.
+    window_end: u64,
+    /// Of an audit: which fields of the record at hand must be there, and what was found wanting.
+    pub audit: Option<Audit>,
     /// Per kind.
     pub kinds: [KindCounts; Kind::ALL.len()],
     /// Operations that ended (parts of a read-modify-write not among them).
@@ -71,8 +81,8 @@ pub struct PhaseState {
     pub attempts: [u64; ATTEMPTS],
     /// Judgements.
     pub verdicts: Verdicts,
-    /// Saturation.
-    pub saturation: Saturation,
+    /// Operations done within the window, and successes among them.
+    pub within: (u64, u64),
     /// Puts that were collected and never acknowledged, however long their flush tried.
     pub unflushed: u64,
     /// First error text of each outcome, not yet told.
@@ -102,15 +112,14 @@ pub struct PhaseParts<'a> {
     pub clients: usize,
     /// The workload.
     pub workload: &'a Workload,
-    /// CLOCK_REALTIME - CLOCK_MONOTONIC, us.
-    pub offset_us: i64,
-    /// The database's unit of timestamps, us.
-    pub grain_us: i64,
+    /// Timestamps of writes.
+    pub write_clock: WriteClock,
 }
 
 impl PhaseState {
     /// A phase about to begin.
     pub fn new(parts: PhaseParts<'_>) -> Self {
+        let window_end = parts.dispenser.end_ns();
         Self {
             dispenser: parts.dispenser,
             ledger: parts.ledger,
@@ -128,18 +137,19 @@ impl PhaseState {
             started_total: 0,
             ticked: 0,
             cpu_at_tick: Usage::now().cpu_ns(),
-            offset_us: parts.offset_us,
-            last_timestamp_us: 0,
-            grain_us: parts.grain_us,
-            peer: 0,
-            peers_until: 0,
+            verdicts_at_tick: Verdicts::default(),
+            shares: Shares::default(),
+            write_clock: parts.write_clock,
+            free_since: parts.start_ns,
+            window_end,
+            audit: (parts.kind == PhaseKind::Audit).then(|| Audit::new(EXAMPLES)),
             kinds: [KindCounts::default(); Kind::ALL.len()],
             done: 0,
             ok: 0,
             outcomes: [0; Outcome::ALL.len()],
             attempts: [0; ATTEMPTS],
             verdicts: Verdicts::default(),
-            saturation: Saturation::default(),
+            within: (0, 0),
             unflushed: 0,
             complaints: Vec::new(),
             complained: [false; Outcome::ALL.len()],
@@ -155,6 +165,15 @@ impl PhaseState {
             Next::End => return Claim::End,
             Next::Go { number, due } => (number, due),
         };
+        match due {
+            Some(due) => {
+                let late = now.saturating_sub(due.max(self.free_since));
+                self.recorder.counts.late.note(late);
+            }
+            // The last one is sent.
+            None if self.dispenser.ended(now) => self.window_end = self.window_end.min(now),
+            None => {}
+        }
         let draft = self.cursor.at(number);
         ticket.draft = draft;
         ticket.due = due;
@@ -171,48 +190,53 @@ impl PhaseState {
         self.started_total += 1;
         self.recorder.counts.started += 1;
         self.recorder.counts.in_flight = self.recorder.counts.in_flight.max(self.in_flight);
-        self.last_timestamp_us =
-            (now as i64 / 1000 + self.offset_us).max(self.last_timestamp_us + 1);
-        if self.last_timestamp_us >= self.peers_until {
-            self.peer = number;
-            self.peers_until = self.end_of_grain(self.last_timestamp_us);
-        }
-        ticket.timestamp_us = self.last_timestamp_us;
-        ticket.peer = self.peer;
+        (ticket.timestamp_us, ticket.peer) = self.write_clock.next(now, number);
         ticket.judge = match self.verify {
             Verify::Off => false,
-            Verify::Sample => number.is_multiple_of(64),
+            Verify::Sample => self.dispenser.own(number).is_multiple_of(64),
             Verify::All | Verify::Full => true,
         };
         Claim::Go
     }
 
-    /// The first time that differs from `us` in the database's unit.
+    /// The loop was `ns` late with what it could have done already: a timer that fired late, answers that lay unread.
     #[inline]
-    const fn end_of_grain(&self, us: i64) -> i64 {
-        match self.grain_us {
-            1 => us + 1, // the common one, and each operation would wait for a division
-            grain => us - us % grain + grain,
-        }
+    pub fn late(&mut self, ns: u64) {
+        self.recorder.counts.late.note(ns);
+    }
+
+    /// So many requests are written and not answered just now.
+    #[inline]
+    pub fn on_wire(&mut self, requests: u64) {
+        let most = self.recorder.counts.on_wire.get_or_insert(0);
+        *most = (*most).max(requests.min(self.in_flight));
     }
 
     /// Client `slot` has done `ticket`.
     #[inline]
     pub fn finish(&mut self, slot: usize, ticket: &Ticket, did: &Performed, reply: &mut Reply) {
         self.slots[slot] = IDLE;
+        if self.in_flight == self.slots.len() as u64 {
+            self.free_since = did.done;
+        }
         self.in_flight -= 1;
         self.done += 1;
         self.last_done = self.last_done.max(did.done);
         self.attempts[(did.attempts as usize).min(ATTEMPTS - 1)] += 1;
-        let outcome = self.judge(ticket, did, reply);
+        let (outcome, class) = self.judge(ticket, did, reply);
         let success = outcome == Outcome::Ok;
         self.ok += u64::from(success);
         self.outcomes[outcome as usize] += 1;
+        let within = did.done <= self.window_end;
+        self.within.0 += u64::from(within);
+        self.within.1 += u64::from(within && success);
+        self.share(did, reply);
         if !reply.buffered {
             self.acknowledge(ticket, success);
         }
         let counts = &mut self.kinds[ticket.draft.kind as usize];
         counts.count += 1;
+        counts.within += u64::from(within);
         counts.outcomes[outcome as usize] += 1;
         counts.rows += reply.rows;
         counts.bytes += reply.bytes;
@@ -226,7 +250,23 @@ impl PhaseState {
                 },
             );
         }
-        self.record(ticket, did, outcome, success);
+        self.record(ticket, did, outcome, class);
+    }
+
+    /// Each attempt counts for the node that was asked.
+    #[inline]
+    fn share(&mut self, did: &Performed, reply: &Reply) {
+        for attempt in &reply.earlier {
+            self.shares
+                .count(attempt.coordinator, attempt.outcome, attempt.service_ns);
+        }
+        if let Some(coordinator) = reply.coordinator {
+            let begun = did.turn.map_or(did.started, |turn| turn.update_started);
+            // Of an operation that was tried again the last attempt alone; its stamp is the driver's.
+            let last = reply.stamps.sent_ns.unwrap_or(begun).max(begun);
+            let service_ns = did.done.saturating_sub(last);
+            self.shares.count(coordinator, did.outcome, service_ns);
+        }
     }
 
     #[inline]
@@ -284,7 +324,7 @@ impl PhaseState {
         let sample = Sample {
             kind: Kind::Flush,
             outcome: did.outcome,
-            success: did.outcome == Outcome::Ok,
+            class: Class::of(did.outcome),
             part: true,
             due: if self.dispenser.paced() {
                 due
@@ -308,9 +348,9 @@ impl PhaseState {
         }
     }
 
-    /// Ship the last histograms and give the ledger back.
-    pub fn dissolve(self) -> Ledger {
+    /// Ship the last histograms and give back what the next phase needs.
+    pub fn dissolve(self) -> (Ledger, WriteClock) {
         self.recorder.finish();
-        self.ledger
+        (self.ledger, self.write_clock)
     }
 }

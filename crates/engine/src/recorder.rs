@@ -5,10 +5,13 @@
 //! sets (the newest due second and the one before) hold nearly everything; what is older goes out as single samples.
 
 mod buckets;
+mod shares;
 
 pub use buckets::Buckets;
+pub use shares::{Share, Shares};
 
 use crate::operation::{Kind, Outcome};
+use crate::phase_state::Verdicts;
 use hdrhistogram::Histogram;
 use std::sync::mpsc::{Receiver, Sender};
 
@@ -34,10 +37,12 @@ pub enum Clocked {
     Failed,
     /// done - due of failures, at least the time-out.
     FailedFloor,
+    /// done - due of reads that found nothing and could not: no failures, and no measure of a read that finds something.
+    NotYet,
 }
 
 /// How many [`Clocked`] there are.
-pub const CLOCKS: usize = 5;
+pub const CLOCKS: usize = 6;
 /// Histogram slots of a set: every kind, then all operations together.
 pub const SLOTS: usize = (Kind::ALL.len() + 1) * CLOCKS;
 /// Index of "all operations" beside the kinds.
@@ -56,6 +61,27 @@ pub fn histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, HOUR_NS, 3).expect("constant bounds")
 }
 
+/// Among which latencies an operation counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// Successes: ok, and an absence in a workload that deletes.
+    Success,
+    /// Reads of records that were not acknowledged yet, or whose insert failed.
+    NotYet,
+    /// Failures.
+    Failure,
+}
+
+impl Class {
+    /// By outcome alone.
+    pub const fn of(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Ok => Self::Success,
+            _ => Self::Failure,
+        }
+    }
+}
+
 /// One finished operation.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
@@ -63,8 +89,8 @@ pub struct Sample {
     pub kind: Kind,
     /// How it ended.
     pub outcome: Outcome,
-    /// Counts as success for latencies (ok, or an expected absence).
-    pub success: bool,
+    /// Among which latencies it counts.
+    pub class: Class,
     /// Part of a read-modify-write, or a flush: recorded under its kind, not under the total.
     pub part: bool,
     /// Due, started, done: CLOCK_MONOTONIC ns.
@@ -128,15 +154,43 @@ pub struct Counts {
     pub outcomes: [u64; Outcome::ALL.len()],
     /// Of those, by the tenth of the second in which they were done.
     pub tenths: [u64; TENTHS],
-    /// Most operations in flight.
+    /// Most operations in flight: claimed, not done.
     pub in_flight: u64,
+    /// Most requests found on the wire: written, not answered; None where the driver has no sockets.
+    pub on_wire: Option<u64>,
+    /// Lateness of the loop.
+    pub late: Lateness,
+    /// Sum of the responses of operations done, ns.
+    pub response_sum_ns: u64,
+}
+
+/// How late the engine itself was with what it could have done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Lateness {
+    /// How often it was looked at.
+    pub count: u64,
+    /// Sum, ns.
+    pub sum_ns: u64,
+    /// Most, ns.
+    pub max_ns: u64,
+}
+
+impl Lateness {
+    /// The loop came `ns` after the time at which it could have.
+    #[inline]
+    pub fn note(&mut self, ns: u64) {
+        self.count += 1;
+        self.sum_ns += ns;
+        self.max_ns = self.max_ns.max(ns);
+    }
 }
 
 impl Counts {
     /// An operation was done, `since_ns` after the second began.
     #[inline]
-    fn completed(&mut self, outcome: Outcome, since_ns: u64) {
+    fn completed(&mut self, outcome: Outcome, response_ns: u64, since_ns: u64) {
         self.done += 1;
+        self.response_sum_ns += response_ns;
         self.outcomes[outcome as usize] += 1;
         self.tenths[((since_ns / TENTH) as usize).min(TENTHS - 1)] += 1;
     }
@@ -153,7 +207,7 @@ pub enum WriterMessage {
 }
 
 /// What is known when a second on the wall is over.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Tick {
     /// Seconds since the phase's start.
     pub second: u64,
@@ -171,6 +225,12 @@ pub struct Tick {
     pub cpu_ns: u64,
     /// Nothing due before this second is outstanding.
     pub watermark: u64,
+    /// Judgements in it.
+    pub verdicts: Verdicts,
+    /// Most operations this engine may have in flight.
+    pub cap: u64,
+    /// What each coordinator did in it, by the driver's index.
+    pub coordinators: Vec<Share>,
 }
 
 /// Records one worker's operations.
@@ -240,12 +300,13 @@ impl Recorder {
     #[inline]
     fn completed(&mut self, sample: &Sample) {
         let since = sample.done.saturating_sub(self.start_ns);
+        let response = sample.done.saturating_sub(sample.due);
         if let Some(late) = since.checked_sub(self.second_end) {
-            self.ahead.completed(sample.outcome, late);
+            self.ahead.completed(sample.outcome, response, late);
         } else {
             let second = self.second_end - SECOND;
             self.counts
-                .completed(sample.outcome, since.saturating_sub(second));
+                .completed(sample.outcome, response, since.saturating_sub(second));
         }
     }
 
@@ -253,14 +314,14 @@ impl Recorder {
     fn clock(&mut self, op: usize, sample: &Sample) {
         let due = sample.due;
         let response = sample.done.saturating_sub(due);
-        if !sample.success {
-            self.put(due, slot(op, Clocked::Failed), response);
-            self.put(
-                due,
-                slot(op, Clocked::FailedFloor),
-                response.max(self.timeout_ns),
-            );
-            return;
+        match sample.class {
+            Class::Success => {}
+            Class::NotYet => return self.put(due, slot(op, Clocked::NotYet), response),
+            Class::Failure => {
+                self.put(due, slot(op, Clocked::Failed), response);
+                let floored = response.max(self.timeout_ns);
+                return self.put(due, slot(op, Clocked::FailedFloor), floored);
+            }
         }
         self.put(
             due,
@@ -383,7 +444,7 @@ mod tests {
         let done = |ms: u64| Sample {
             kind: Kind::Read,
             outcome: Outcome::Ok,
-            success: true,
+            class: Class::Success,
             part: false,
             due: start,
             started: start,

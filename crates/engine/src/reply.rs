@@ -24,6 +24,25 @@ pub struct Batch {
     pub permit: Option<tokio::sync::OwnedSemaphorePermit>,
 }
 
+/// One attempt that a coordinator was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attempt {
+    /// The node, by its index in the driver's `coordinators`.
+    pub coordinator: u16,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// From its start to its end, ns.
+    pub service_ns: u64,
+}
+
+/// What a read-modify-write's read brought, kept while its update is attempted.
+#[derive(Debug, Default)]
+pub struct Brought {
+    /// Rows, fields, bytes, checked, corrupt, foreign.
+    counts: [u64; 6],
+    versions: Vec<(u16, u64)>,
+}
+
 /// What an attempt brought back. Drivers call [`Reply::field`] for every value they receive; nothing is kept but counts.
 #[derive(Debug, Default)]
 pub struct Reply {
@@ -51,6 +70,10 @@ pub struct Reply {
     pub failure: Option<(Outcome, String)>,
     /// The attempt's clocks, as far as the driver knows them.
     pub stamps: Stamps,
+    /// The node that was asked, by its index in the driver's `coordinators`; None where it has none, or was not reached.
+    pub coordinator: Option<u16>,
+    /// Attempts of this operation before its last, those of a read-modify-write's read among them.
+    pub earlier: Vec<Attempt>,
     /// The write was collected, not sent: a later [`Kind::Flush`] acknowledges it.
     pub buffered: bool,
     /// Puts to be flushed by whoever holds this reply.
@@ -72,6 +95,8 @@ impl Reply {
             error,
             failure,
             stamps,
+            coordinator,
+            earlier,
             buffered,
             batch: _,
             ..
@@ -83,21 +108,63 @@ impl Reply {
         *error = None;
         *failure = None;
         *stamps = Stamps::default();
+        *coordinator = None;
+        earlier.clear();
         *buffered = false;
         self.judge = judge;
         self.keep_versions = keep_versions;
     }
 
-    /// Forget the last attempt and what it read. A write keeps what the read before it, of the same operation, brought.
-    pub fn forget_attempt(&mut self, writes: bool) {
-        if !writes {
-            let failure = self.failure.take();
-            self.reset(self.judge, self.keep_versions);
-            self.failure = failure;
+    /// Note how the attempt that ended just now went, before another begins.
+    pub fn note_attempt(&mut self, outcome: Outcome, service_ns: u64) {
+        if let Some(coordinator) = self.coordinator.take() {
+            self.earlier.push(Attempt {
+                coordinator,
+                outcome,
+                service_ns,
+            });
         }
-        self.error = None;
-        self.stamps = Stamps::default();
-        self.buffered = false;
+    }
+
+    /// What was brought so far is put aside, so that an attempt at something else begins anew; `take_back` adds it.
+    #[must_use]
+    pub fn put_aside(&mut self) -> Brought {
+        Brought {
+            counts: [
+                self.rows,
+                self.fields,
+                self.bytes,
+                self.checked,
+                self.corrupt,
+                self.foreign,
+            ],
+            versions: std::mem::take(&mut self.versions),
+        }
+    }
+
+    /// Add what `put_aside` has kept.
+    pub fn take_back(&mut self, kept: Brought) {
+        let Self {
+            rows,
+            fields,
+            bytes,
+            checked,
+            corrupt,
+            foreign,
+            ..
+        } = self;
+        let counts = [rows, fields, bytes, checked, corrupt, foreign];
+        for (count, kept) in counts.into_iter().zip(kept.counts) {
+            *count += kept;
+        }
+        self.versions = kept.versions; // an update returns none
+    }
+
+    /// Begin an attempt anew: nothing that the one before brought stays but how it went, and the first failure.
+    pub fn retry(&mut self) {
+        let (failure, earlier) = (self.failure.take(), std::mem::take(&mut self.earlier));
+        self.reset(self.judge, self.keep_versions);
+        (self.failure, self.earlier) = (failure, earlier);
     }
 
     /// A row begins.

@@ -8,7 +8,9 @@ use crate::events::Events;
 use crate::generate::Generator;
 use crate::generate::values::Values;
 use crate::ledger::Ledger;
+use crate::marks::mark;
 use crate::phase::PhaseRunner;
+use crate::phase_state::WriteClock;
 use crate::plan::{PLAN_FORMAT, PhaseKind, Plan, Verify};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -19,6 +21,9 @@ use std::sync::Arc;
 const INPUT: u8 = 2;
 /// Exit code for what lies beneath: database, disk.
 const INFRASTRUCTURE: u8 = 3;
+
+const UNAUDITABLE: &str = "a phase of kind audit needs values that tell which write they come from: `values = \"checked\"`, \
+                           20 bytes at least";
 
 /// Why a run ended badly: the `error` event's kind and text.
 struct Failure {
@@ -54,14 +59,19 @@ pub fn handshake() -> Value {
 
 /// Run the plan in the file at `path`.
 pub fn run(path: &Path) -> ExitCode {
-    let mut events = Events::stdout_only();
-    match prepare(path, &mut events).and_then(|plan| perform(&plan, &events)) {
+    let Ok(mut events) = Events::stdout_only() else {
+        eprintln!("error: no thread can be started to write events");
+        return ExitCode::from(INFRASTRUCTURE);
+    };
+    let code = match prepare(path, &mut events).and_then(|plan| perform(&plan, &events)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             events.emit("error", json!({"kind": failure.kind, "text": failure.text}));
             ExitCode::from(failure.code())
         }
-    }
+    };
+    events.drain();
+    code
 }
 
 fn prepare(path: &Path, events: &mut Events) -> Result<Plan, Failure> {
@@ -75,6 +85,13 @@ fn prepare(path: &Path, events: &mut Events) -> Result<Plan, Failure> {
     if plan.workload.verify != Verify::Off
         && !Values::new(plan.seed, &plan.workload.fields, plan.workload.values).verifiable()
     {
+        if plan
+            .phases
+            .iter()
+            .any(|phase| phase.kind == PhaseKind::Audit)
+        {
+            return Err(Failure::new("plan", UNAUDITABLE));
+        }
         plan.workload.verify = Verify::Off;
         events.warn("unverifiable", "values of this shape carry no header (YCSB's random ones, or shorter than 20 bytes): nothing is judged");
     }
@@ -122,6 +139,7 @@ async fn phases(plan: &Plan, events: &Events) -> Result<(), Failure> {
         commands: listen(events.clone()),
     };
     let mut ledger = Ledger::new(&plan.workload, plan.engine);
+    let mut write_clock = WriteClock::real(plan.driver.timestamp_grain_us());
     let mut next = 0;
     let mut waiting = plan.phases.iter();
     loop {
@@ -135,12 +153,13 @@ async fn phases(plan: &Plan, events: &Events) -> Result<(), Failure> {
         let from = match phase.kind {
             PhaseKind::Load => phase.first,
             PhaseKind::Run => first.unwrap_or(next),
+            PhaseKind::Audit => 0,
         };
         let ended = runner
-            .run(phase, start, from, ledger)
+            .run(phase, start, from, ledger, write_clock)
             .await
             .map_err(|e| Failure::new("io", e))?;
-        ledger = ended.ledger;
+        (ledger, write_clock) = (ended.ledger, ended.write_clock);
         if phase.kind == PhaseKind::Run {
             next = ended.next;
         }
@@ -171,14 +190,13 @@ async fn next_order(
     loop {
         let command = runner.commands.recv().await?;
         let result = match &command.order {
-            Order::Phase { name, .. } if plan.phases.iter().any(|p| p.name == *name) => Ok(()),
+            Order::Phase { name, .. } if plan.phases.iter().any(|p| p.name == *name) => Ok(None),
             Order::Phase { name, .. } => Err(format!("the plan has no phase {name:?}")),
             Order::Rate { .. } => Err("no phase is running".to_owned()),
-            Order::Mark { label } => {
-                runner.events.emit("mark", json!({"label": label}));
-                Ok(())
-            }
-            Order::Stop | Order::Finish => Ok(()),
+            Order::Mark { label } => mark(&plan.out, &runner.events, command.id, label, None)
+                .map(Some)
+                .map_err(|e| e.to_string()),
+            Order::Stop | Order::Finish => Ok(None),
         };
         let carried = result.is_ok();
         command.acknowledge(&runner.events, result);

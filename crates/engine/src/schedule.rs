@@ -1,17 +1,43 @@
 //! When operations are due: a pure sequence of absolute times. Nothing here sleeps; only the timer waits.
 //!
 //! Arrivals are a unit process (operation i at position i, or at the sum of i exponential gaps) mapped through the integral
-//! of the rate. A change of rate adds a segment, so every engine that is told the same change computes the same times.
+//! of the rate, which is a line between the points of its curve. Every engine that is told the same curve and the same
+//! changes computes the same times.
 
 use crate::generate::random::{Draw, Stream};
-use crate::plan::Arrivals;
+use crate::plan::{Arrivals, Rate};
 
-/// A stretch of constant rate.
+/// A due time that never comes: the rate is zero from there on.
+pub const NEVER: u64 = u64::MAX;
+
+/// A stretch in which the rate is a straight line.
 #[derive(Debug, Clone, Copy)]
 struct Segment {
     from_ns: u64,
+    /// Integral of the rate up to its start: operations.
     position: f64,
+    /// Operations per ns at its start.
     per_ns: f64,
+    /// How much that grows with each ns.
+    slope: f64,
+}
+
+impl Segment {
+    /// Operations from its start until `ns` later.
+    fn gained(&self, ns: f64) -> f64 {
+        (self.per_ns + self.slope * ns / 2.0) * ns
+    }
+
+    /// After how many ns `gain` operations have been gained; None if they never are.
+    fn after(&self, gain: f64) -> Option<f64> {
+        if gain <= 0.0 && (self.per_ns > 0.0 || self.slope > 0.0) {
+            return Some(0.0);
+        }
+        // The root of slope/2 t^2 + per_ns t = gain that loses no digits where the slope is nearly none.
+        let inside = (self.per_ns * self.per_ns + 2.0 * self.slope * gain).max(0.0);
+        let divisor = self.per_ns + inside.sqrt();
+        (divisor > 0.0).then(|| 2.0 * gain / divisor)
+    }
 }
 
 /// The due times of one phase, walked in increasing order of operation index (number - first).
@@ -20,6 +46,8 @@ pub struct Schedule {
     seed: u64,
     poisson: bool,
     segments: Vec<Segment>,
+    /// When the last change by command was made, ns: what was due before stays.
+    changed_ns: u64,
     /// The next index whose gap has not been added to `position` yet, and the position so far (Poisson).
     walked: u64,
     position: f64,
@@ -27,44 +55,43 @@ pub struct Schedule {
 
 impl Schedule {
     /// The schedule of `arrivals` from `start_ns`; None for a closed loop, where due = started.
-    pub fn new(seed: u64, arrivals: Arrivals, start_ns: u64) -> Option<Self> {
+    pub fn new(seed: u64, arrivals: &Arrivals, start_ns: u64) -> Option<Self> {
         let (rate, poisson) = match arrivals {
             Arrivals::Closed => return None,
             Arrivals::Constant { rate } => (rate, false),
             Arrivals::Poisson { rate } => (rate, true),
         };
-        let first = Segment {
-            from_ns: start_ns,
-            position: 0.0,
-            per_ns: rate / 1e9,
-        };
         Some(Self {
             seed,
             poisson,
-            segments: vec![first],
+            segments: segments(rate, start_ns),
+            changed_ns: start_ns,
             walked: 0,
             position: 0.0,
         })
     }
 
-    /// Operations per second in force at the end of the segments known so far.
-    pub fn rate(&self) -> f64 {
-        self.segments.last().map_or(0.0, |s| s.per_ns * 1e9)
-    }
-
-    /// Change the rate from `at_ns` on (not before the last change).
+    /// From `at_ns` on (not before the last change) the rate is `rate`, whatever the curve says; 0 pauses.
     pub fn set_rate(&mut self, at_ns: u64, rate: f64) {
-        let last = self.segments[self.segments.len() - 1];
-        let from_ns = at_ns.max(last.from_ns);
-        let position = (from_ns - last.from_ns) as f64 * last.per_ns + last.position;
+        let at_ns = at_ns.max(self.changed_ns);
+        self.changed_ns = at_ns;
+        let mut position = 0.0;
+        while let Some(last) = self.segments.last() {
+            if last.from_ns <= at_ns {
+                position = last.position + last.gained((at_ns - last.from_ns) as f64);
+                break;
+            }
+            self.segments.pop();
+        }
         self.segments.push(Segment {
-            from_ns,
+            from_ns: at_ns,
             position,
             per_ns: rate / 1e9,
+            slope: 0.0,
         });
     }
 
-    /// Due time, in ns, of operation `index`; indices must not decrease from call to call.
+    /// Due time, in ns, of operation `index`; indices must not decrease from call to call. [`NEVER`] where the rate stays 0.
     pub fn due(&mut self, index: u64) -> u64 {
         if !self.poisson {
             return self.time_of(index as f64);
@@ -77,67 +104,46 @@ impl Schedule {
         self.time_of(self.position)
     }
 
+    /// Due time of any operation where it depends on no other's, that is, of evenly spaced ones.
+    pub fn due_alone(&self, index: u64) -> Option<u64> {
+        (!self.poisson).then(|| self.time_of(index as f64))
+    }
+
     /// The absolute time at which the unit process reaches `position`.
     fn time_of(&self, position: f64) -> u64 {
-        let segment = self
-            .segments
-            .iter()
-            .rev()
-            .find(|s| s.position <= position)
-            .unwrap_or(&self.segments[0]);
-        segment.from_ns + ((position - segment.position) / segment.per_ns).round() as u64
+        let found = self.segments.iter().rev().find(|s| s.position <= position);
+        let segment = found.unwrap_or(&self.segments[0]);
+        let after = segment.after(position - segment.position);
+        after.map_or(NEVER, |ns| segment.from_ns + ns.round() as u64)
     }
+}
+
+/// The stretches of a curve; after its last point the rate stays.
+fn segments(rate: &Rate, start_ns: u64) -> Vec<Segment> {
+    let points = rate.points();
+    let ns = |seconds: f64| (seconds * 1e9).round() as u64;
+    let mut made: Vec<Segment> = Vec::with_capacity(points.len());
+    let mut position = 0.0;
+    for (at, point) in points.iter().enumerate() {
+        let (from_ns, per_ns) = (ns(point.0), point.1 / 1e9);
+        let next = points.get(at + 1);
+        let length = next.map_or(0, |next| ns(next.0) - from_ns);
+        let slope = match next {
+            Some(next) if length > 0 => (next.1 / 1e9 - per_ns) / length as f64,
+            Some(_) => continue, // a step: the next point begins at the same time
+            None => 0.0,
+        };
+        let segment = Segment {
+            from_ns: start_ns + from_ns,
+            position,
+            per_ns,
+            slope,
+        };
+        position += segment.gained(length as f64);
+        made.push(segment);
+    }
+    made
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn constant_arrivals_are_evenly_spaced() {
-        let mut s = Schedule::new(1, Arrivals::Constant { rate: 1000.0 }, 5_000).unwrap();
-        assert_eq!(
-            (0..4).map(|i| s.due(i)).collect::<Vec<_>>(),
-            [5_000, 1_005_000, 2_005_000, 3_005_000]
-        );
-    }
-
-    #[test]
-    fn a_closed_loop_has_no_schedule() {
-        assert!(Schedule::new(1, Arrivals::Closed, 0).is_none());
-    }
-
-    #[test]
-    fn poisson_gaps_have_the_mean_and_spread_of_an_exponential() {
-        let mut s = Schedule::new(7, Arrivals::Poisson { rate: 10_000.0 }, 0).unwrap();
-        let due: Vec<f64> = (0..200_000).map(|i| s.due(i) as f64).collect();
-        let gaps: Vec<f64> = due.windows(2).map(|w| w[1] - w[0]).collect();
-        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
-        let var = gaps.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
-        assert!((mean / 100_000.0 - 1.0).abs() < 0.01, "mean gap {mean}");
-        assert!(
-            (var.sqrt() / mean - 1.0).abs() < 0.02,
-            "coefficient of variation {}",
-            var.sqrt() / mean
-        );
-    }
-
-    #[test]
-    fn strided_engines_make_the_same_times_as_one() {
-        let one = Schedule::new(7, Arrivals::Poisson { rate: 500.0 }, 9).unwrap();
-        let (mut all, mut even, mut odd) = (one.clone(), one.clone(), one);
-        for i in 0..1000 {
-            let of_two = if i % 2 == 0 { even.due(i) } else { odd.due(i) };
-            assert_eq!(all.due(i), of_two);
-        }
-    }
-
-    #[test]
-    fn a_change_of_rate_moves_only_what_comes_after() {
-        let mut s = Schedule::new(1, Arrivals::Constant { rate: 1000.0 }, 0).unwrap();
-        s.set_rate(10_000_000, 2000.0);
-        assert_eq!(s.due(9), 9_000_000);
-        assert_eq!(s.due(10), 10_000_000);
-        assert_eq!(s.due(12), 11_000_000);
-    }
-}
+mod tests;

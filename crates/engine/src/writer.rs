@@ -1,10 +1,13 @@
 //! The thread that encodes and writes: nothing slow happens on a worker's thread.
 
+use crate::client_state::RunWait;
 use crate::clock::{Usage, resident_bytes};
+use crate::driver::AnyDriver;
 use crate::events::Events;
 use crate::plan::Phase;
 use crate::recorder::{IntervalSet, SECOND, Tick, WriterMessage};
-use crate::tally::{SecondCounts, Tally, failures};
+use crate::series::Row;
+use crate::tally::Tally;
 use serde_json::json;
 use std::io;
 use std::sync::mpsc::{Receiver, Sender};
@@ -20,6 +23,8 @@ pub struct PhaseInfo {
     pub cap: u64,
     /// Where events go.
     pub events: Events,
+    /// Knows the coordinators' names.
+    pub driver: AnyDriver,
 }
 
 /// Start the writer of one phase. It ends, with the tally, when all senders are gone.
@@ -29,6 +34,7 @@ pub fn start(
     messages: Receiver<WriterMessage>,
     spare: Sender<Box<IntervalSet>>,
 ) -> io::Result<JoinHandle<io::Result<Tally>>> {
+    let mut before = RunWait::now();
     std::thread::Builder::new()
         .name("writer".into())
         .spawn(move || {
@@ -40,14 +46,12 @@ pub fn start(
                         let _ = spare.send(set); // a recorder that has finished needs no spare
                     }
                     WriterMessage::Tick(tick) => {
-                        let counts = SecondCounts {
-                            counts: tick.counts,
-                            backlog: tick.backlog,
-                            cpu_ns: tick.cpu_ns,
-                        };
-                        tally.count(tick.second, counts);
+                        let now = RunWait::now();
+                        let waited = now.since(before);
+                        before = now;
+                        let row = tally.count(&tick, waited, &info.driver.coordinators());
                         tally.settle(tick.watermark)?;
-                        interval(&info, &tick);
+                        interval(&info, &tick, &row);
                     }
                 }
             }
@@ -55,19 +59,20 @@ pub fn start(
         })
 }
 
-fn interval(info: &PhaseInfo, tick: &Tick) {
+fn interval(info: &PhaseInfo, tick: &Tick, row: &Row) {
     let usage = Usage::now();
     let failed: u64 = tick.counts.outcomes[1..].iter().sum();
-    info.events.emit(
+    info.events.emit_live(
         "interval",
         json!({
             "phase": info.phase.name, "second": tick.second,
             "seconds_since_start": (tick.second + 1) as f64 * SECOND as f64 / 1e9,
             "due": tick.counts.due, "started": tick.counts.started, "done": tick.counts.done,
-            "ok": tick.counts.done - failed, "failed": failures(&tick.counts.outcomes),
+            "ok": tick.counts.done - failed, "failed": row.failed,
             "total_done": tick.total.0, "total_ok": tick.total.1, "total_failed": tick.total.0 - tick.total.1,
             "limit_operations": info.operations, "limit_seconds": info.phase.limit.seconds,
-            "in_flight": tick.in_flight, "cap": info.cap, "backlog": tick.backlog,
+            "in_flight": tick.in_flight, "on_wire": row.on_wire, "cap": info.cap, "backlog": tick.backlog,
+            "client": row.client, "run_wait_ns": row.run_wait_ns, "late_max_ns": row.late_max_ns, "verdicts": row.verdicts,
             "response_p50_ns": tick.live.0, "response_p99_ns": tick.live.1,
             "cpu_user_ns": usage.user_ns, "cpu_system_ns": usage.system_ns, "rss_bytes": resident_bytes(),
         }),

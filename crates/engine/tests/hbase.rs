@@ -18,7 +18,7 @@ const RECORDS: u64 = 5000;
 /// A plan that loads a table and runs `mix` on it.
 fn plan(out: &Path, table: &str, mix: &Value, verify: &str, run: &Value) -> Value {
     json!({
-        "plan_format": 1, "seed": 11, "out": out, "timeout_ms": 60_000,
+        "plan_format": 2, "seed": 11, "out": out, "timeout_ms": 60_000,
         "driver": {"kind": "hbase", "registry": [server()], "table": table, "regions": 6, "fresh": true},
         "workload": {
             "records": RECORDS, "mix": mix, "request": {"kind": "zipfian"}, "verify": verify, "insert_lag": 64,

@@ -1,6 +1,6 @@
 //! Commands: one JSON object a line on standard input, each acknowledged by a line on standard output.
 
-use crate::fault::Faults;
+use crate::fault::{Faults, Loss};
 use crate::law::Law;
 use serde::Deserialize;
 use std::io;
@@ -14,6 +14,10 @@ pub enum Command {
     Case(Case),
     /// Write the stamps to a new file, and forget them.
     Stamps { path: PathBuf },
+    /// End all connections, and forget which statements were prepared, as servers do that are started again.
+    Restart,
+    /// Say how many requests have come since the case began, for each node.
+    Counts,
 }
 
 /// How requests are answered.
@@ -29,9 +33,26 @@ pub struct Case {
     /// What fails.
     #[serde(default)]
     pub faults: Faults,
+    /// Of single nodes, by their places: what fails there instead.
+    #[serde(default)]
+    pub nodes: Vec<Option<Faults>>,
     /// CPU used for each request beside answering it.
     #[serde(default)]
     pub burn_us: u64,
+}
+
+impl Case {
+    /// What fails on the node of that place.
+    pub fn faults(&self, node: usize) -> &Faults {
+        let own = self.nodes.get(node).and_then(Option::as_ref);
+        own.unwrap_or(&self.faults)
+    }
+
+    /// Whether reads find less than what was written.
+    pub fn loses(&self) -> bool {
+        let all = self.nodes.iter().flatten().chain([&self.faults]);
+        all.into_iter().any(|faults| faults.loss != Loss::default())
+    }
 }
 
 impl Default for Case {
@@ -41,6 +62,7 @@ impl Default for Case {
             epoch_ns: 0,
             law: Law::Constant { latency_us: 0.0 },
             faults: Faults::default(),
+            nodes: Vec::new(),
             burn_us: 0,
         }
     }

@@ -12,6 +12,8 @@ pub enum Use {
     Second = 12,
     /// What becomes of the request.
     Fault = 13,
+    /// Which records a server has lost.
+    Loss = 14,
 }
 
 /// splitmix64's finaliser (Steele et al., OOPSLA 2014).

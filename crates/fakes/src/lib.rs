@@ -1,16 +1,20 @@
 //! Weights to calibrate the engine with: a CQL and an HBase server in one process, whose latency follows a known law and who
 //! write down when each request came and when its answer left.
 //!
-//! They store nothing. Every read finds a record of the shape agreed on, every write succeeds, unless the case says otherwise.
-//! The number of an operation is the decimal number that its key ends with. One thread, one epoll, one absolute timerfd: answers
-//! leave when they are due, to some ten microseconds.
+//! They store nothing: every read finds a record of the shape agreed on, every write succeeds, unless the case says otherwise.
+//! With `--store` CQL keeps what is written, for tests of what the engine makes of servers that lose data. The number of an
+//! operation is the decimal number that its key ends with. One thread, one epoll, one absolute timerfd: answers leave when they are
+//! due, to some ten microseconds.
 //!
-//! `law` when an answer is due · `fault` what becomes of a request instead · `draw` the randomness of both · `stamp` what is
-//! written down · `cql`, `hbase` the two protocols, as far as our drivers speak them · `server` the loop · `connection`, `poll` its
+//! `arguments` the command line · `law` when an answer is due · `fault` what becomes of a request instead · `draw` the randomness of both · `stamp` what is
+//! written down · `ticket` what the loop and the
+//! protocols hand each other · `cql`, `hbase` the two protocols, as far as our drivers speak them · `store` a table that keeps what is written · `server` the loop · `nodes` where it listens ·
+//! `pending` answers that wait · `connection`, `poll` its
 //! sockets · `burn` CPU that a real server would use · `command` what standard input says.
 //!
 //! Nothing of the engine is used here: what is calibrated must not make its own weights.
 
+mod arguments;
 mod burn;
 mod command;
 mod connection;
@@ -19,20 +23,26 @@ mod draw;
 mod fault;
 mod hbase;
 mod law;
+mod nodes;
+mod pending;
 mod poll;
 mod server;
 mod shape;
 mod stamp;
+mod store;
+mod ticket;
 
 use std::io::Write;
 use std::process::ExitCode;
 
 /// Serve until standard input ends. The first line on standard output says where.
 ///
-/// Arguments: `--fields N` and `--field-length N`, the shape of a record (10 and 100).
+/// Arguments: `--fields N` and `--field-length N`, the shape of a record (10 and 100); `--nodes N` of the CQL cluster (1), which
+/// listen at 127.0.0.1 and the addresses that follow; `--store`, to keep what is written.
 pub fn main() -> ExitCode {
-    let served = shape::Shape::from_arguments(std::env::args().skip(1)).and_then(|shape| {
-        let mut server = server::Server::open(shape).map_err(|e| format!("cannot listen: {e}"))?;
+    let served = arguments::Arguments::parse(std::env::args().skip(1)).and_then(|arguments| {
+        let mut server =
+            server::Server::open(&arguments).map_err(|e| format!("cannot listen: {e}"))?;
         say(&server.ready());
         server.serve().map_err(|e| e.to_string())
     });

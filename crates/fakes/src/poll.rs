@@ -34,18 +34,19 @@ impl Poll {
 
     /// Wait for `fd` too, until it is closed.
     pub fn add(&self, fd: &impl AsRawFd, token: u64) -> io::Result<()> {
-        self.control(libc::EPOLL_CTL_ADD, fd.as_raw_fd(), token, false)
+        self.control(libc::EPOLL_CTL_ADD, fd.as_raw_fd(), token, libc::EPOLLIN)
     }
 
-    /// Whether to wait until `fd` can be written to.
-    pub fn want_write(&self, fd: &impl AsRawFd, token: u64, wanted: bool) -> io::Result<()> {
-        self.control(libc::EPOLL_CTL_MOD, fd.as_raw_fd(), token, wanted)
+    /// Whether to wait until `fd` can be read, and until it can be written to.
+    pub fn want(&self, fd: &impl AsRawFd, token: u64, read: bool, write: bool) -> io::Result<()> {
+        let bit = |wanted: bool, bit: i32| if wanted { bit } else { 0 };
+        let events = bit(read, libc::EPOLLIN) | bit(write, libc::EPOLLOUT);
+        self.control(libc::EPOLL_CTL_MOD, fd.as_raw_fd(), token, events)
     }
 
-    fn control(&self, what: i32, fd: RawFd, token: u64, write: bool) -> io::Result<()> {
-        let out = if write { libc::EPOLLOUT } else { 0 };
+    fn control(&self, what: i32, fd: RawFd, token: u64, events: i32) -> io::Result<()> {
         let mut event = libc::epoll_event {
-            events: (libc::EPOLLIN | out) as u32,
+            events: events as u32,
             u64: token,
         };
         // SAFETY: `event` is valid for the call, and both descriptors are open.

@@ -1,81 +1,38 @@
 //! The loop: requests come, answers wait in a heap until they are due, and leave.
 
+use crate::arguments::Arguments;
 use crate::burn::Burn;
 use crate::command::{Case, Command, Lines};
 use crate::connection::{Connection, Dialect};
-use crate::cql::{self, Cql};
-use crate::fault::Fate;
-use crate::hbase::{self, Hbase};
+use crate::cql::Cql;
+use crate::fault::{Asked, Fate};
+use crate::hbase::Hbase;
+use crate::nodes;
+use crate::pending::{Answer, Pending};
 use crate::poll::{Event, Poll, Timer};
-use crate::shape::{HOST, Shape};
 use crate::stamp::{self, Stamp};
+use crate::store::{Store, View};
+use crate::ticket::{Operation, Step, Taken, Ticket};
 use crate::{monotonic_ns, say};
 use serde_json::{Value, json};
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::time::Duration;
 
 const COMMANDS: u64 = 0;
 const TIMER: u64 = 1;
-const CQL_DOOR: u64 = 2;
-const HBASE_DOOR: u64 = 3;
-const FIRST_CLIENT: u64 = 4;
-
-/// A request about a record.
-#[derive(Debug)]
-pub struct Operation {
-    /// Its number.
-    pub number: u64,
-    /// How its answer finds the call.
-    pub ticket: Ticket,
-}
-
-/// What a protocol needs to answer.
-#[derive(Debug)]
-pub enum Ticket {
-    /// See [`cql`].
-    Cql(cql::Ticket),
-    /// See [`hbase`].
-    Hbase(hbase::Ticket),
-}
-
-/// What became of a whole message.
-#[derive(Debug)]
-pub enum Step {
-    /// It has been answered, or needs no answer.
-    Answered,
-    /// Its answer is due when the law says so.
-    Asked(Operation),
-}
-
-/// What came of reading a message.
-#[derive(Debug)]
-pub enum Taken {
-    /// It is not whole yet.
-    Partial,
-    /// It was, so many bytes.
-    Whole(usize, Step),
-    /// No such protocol.
-    Garbage,
-}
-
-/// An answer that waits.
-struct Pending {
-    connection: u64,
-    ticket: Ticket,
-    stamp: Stamp,
-}
-
-/// When it is due, the order of arrival, and its place among the pending.
-type Due = Reverse<(u64, u64)>;
+const HBASE_DOOR: u64 = 2;
+/// Of the first CQL node; those of the others follow.
+const CQL_DOOR: u64 = 3;
+const FIRST_CLIENT: u64 = 1 << 16;
 
 /// The servers.
 pub struct Server {
     poll: Poll,
     timer: Timer,
-    doors: [TcpListener; 2],
+    hbase_door: TcpListener,
+    cql_doors: Vec<TcpListener>,
     commands: Lines,
     cql: Cql,
     hbase: Hbase,
@@ -83,9 +40,11 @@ pub struct Server {
     burn: Option<Burn>,
     connections: HashMap<u64, Connection>,
     next_client: u64,
-    due: BinaryHeap<Due>,
-    pending: HashMap<u64, Pending>,
-    next_pending: u64,
+    pending: Pending,
+    /// What was written, if it is kept.
+    store: Option<Store>,
+    /// Nodes on which a connection has ended as the case asks for.
+    ended: HashSet<usize>,
     /// Connections with something to write.
     filled: Vec<u64>,
     failed_once: HashSet<u64>,
@@ -93,32 +52,32 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listen on two free ports.
-    pub fn open(shape: Shape) -> io::Result<Self> {
-        let listen = || TcpListener::bind(SocketAddr::from((HOST, 0)));
-        let doors = [listen()?, listen()?];
+    /// Listen on free ports.
+    pub fn open(arguments: &Arguments) -> io::Result<Self> {
+        let (hbase_door, cql_doors) = (nodes::hbase()?, nodes::cql(arguments.nodes)?);
         let poll = Poll::new()?;
         let timer = Timer::new()?;
         poll.add(&io::stdin(), COMMANDS)?;
         poll.add(&timer, TIMER)?;
-        for (door, token) in doors.iter().zip([CQL_DOOR, HBASE_DOOR]) {
-            door.set_nonblocking(true)?;
+        poll.add(&hbase_door, HBASE_DOOR)?;
+        for (door, token) in cql_doors.iter().zip(CQL_DOOR..) {
             poll.add(door, token)?;
         }
         Ok(Self {
-            hbase: Hbase::new(shape, doors[1].local_addr()?.port()),
-            cql: Cql::new(shape),
+            hbase: Hbase::new(arguments.shape, hbase_door.local_addr()?.port()),
+            cql: Cql::new(arguments.shape, arguments.nodes, arguments.store),
+            store: arguments.store.then(Store::default),
+            ended: HashSet::new(),
             poll,
             timer,
-            doors,
+            hbase_door,
+            cql_doors,
             commands: Lines::default(),
             case: Case::default(),
             burn: None,
             connections: HashMap::new(),
             next_client: FIRST_CLIENT,
-            due: BinaryHeap::new(),
-            pending: HashMap::new(),
-            next_pending: 0,
+            pending: Pending::default(),
             filled: Vec::new(),
             failed_once: HashSet::new(),
             stamps: Vec::new(),
@@ -131,7 +90,7 @@ impl Server {
             door.local_addr()
                 .map_or_else(|_| String::new(), |a| a.to_string())
         };
-        json!({"event": "ready", "cql": place(&self.doors[0]), "hbase": place(&self.doors[1]), "pid": std::process::id()})
+        json!({"event": "ready", "cql": place(&self.cql_doors[0]), "hbase": place(&self.hbase_door), "pid": std::process::id()})
     }
 
     /// Serve until standard input ends.
@@ -144,17 +103,16 @@ impl Server {
                         None => return Ok(()),
                     },
                     TIMER => self.timer.clear(),
-                    CQL_DOOR => self.admit(0, Dialect::Cql)?,
-                    HBASE_DOOR => self.admit(1, Dialect::Hbase)?,
-                    client => self.attend(client, event),
+                    HBASE_DOOR => self.admit(Dialect::Hbase, 0)?,
+                    client if client >= FIRST_CLIENT => self.attend(client, event),
+                    door => self.admit(Dialect::Cql, (door - CQL_DOOR) as usize)?,
                 }
             }
             self.answer(monotonic_ns());
             for client in std::mem::take(&mut self.filled) {
                 self.send(client);
             }
-            self.timer
-                .set(self.due.peek().map_or(0, |Reverse((at, _))| *at))?;
+            self.timer.set(self.pending.next_due())?;
         }
     }
 
@@ -163,41 +121,72 @@ impl Server {
             .map_err(|e| e.to_string())
             .and_then(|command| self.carry_out(command));
         say(&match outcome {
-            Ok(count) => json!({"event": "ack", "ok": true, "stamps": count}),
+            Ok(said) => said,
             Err(text) => json!({"event": "ack", "ok": false, "error": text}),
         });
     }
 
-    fn carry_out(&mut self, command: Command) -> Result<usize, String> {
+    fn carry_out(&mut self, command: Command) -> Result<Value, String> {
+        let done = |stamps: usize| json!({"event": "ack", "ok": true, "stamps": stamps});
         match command {
             Command::Case(case) => {
                 if let Some(fault) = case.law.fault() {
                     return Err(fault.to_owned());
                 }
+                if case.loses() && self.store.is_none() {
+                    return Err("servers lose only what they keep: --store".to_owned());
+                }
                 self.burn = (case.burn_us > 0).then(Burn::start);
                 self.case = case;
-                self.due.clear();
                 self.pending.clear();
                 self.failed_once.clear();
+                self.ended.clear();
                 self.stamps.clear();
-                Ok(0)
+                self.cql.count_anew();
+                self.listen_or_not();
+                Ok(done(0))
             }
             Command::Stamps { path } => {
                 let stamps = std::mem::take(&mut self.stamps);
                 stamp::write(&path, &stamps).map_err(|e| format!("{}: {e}", path.display()))?;
-                Ok(stamps.len())
+                Ok(done(stamps.len()))
             }
+            Command::Restart => {
+                self.connections.clear();
+                self.cql.forget();
+                Ok(done(0))
+            }
+            Command::Counts => Ok(json!({"event": "ack", "ok": true, "cql": self.cql.counts()})),
         }
     }
 
-    fn admit(&mut self, door: usize, dialect: Dialect) -> io::Result<()> {
-        while let Ok((socket, _)) = self.doors[door].accept() {
-            let connection = Connection::new(socket, dialect)?;
+    fn admit(&mut self, dialect: Dialect, node: usize) -> io::Result<()> {
+        let door = match dialect {
+            Dialect::Cql => &self.cql_doors[node],
+            Dialect::Hbase => &self.hbase_door,
+        };
+        while let Ok((socket, _)) = door.accept() {
+            let connection = Connection::new(socket, dialect, node)?;
             self.poll.add(&connection.socket, self.next_client)?;
+            self.want(self.next_client, &connection);
             self.connections.insert(self.next_client, connection);
             self.next_client += 1;
         }
         Ok(())
+    }
+
+    /// Read from connections, or leave them alone, as the case says.
+    fn listen_or_not(&self) {
+        for (client, connection) in &self.connections {
+            self.want(*client, connection);
+        }
+    }
+
+    /// Wait for what is wanted of a connection now.
+    fn want(&self, client: u64, connection: &Connection) {
+        let reads = !self.case.faults(connection.node).unread;
+        let writes = connection.full;
+        let _its_end_comes_as_an_event = self.poll.want(&connection.socket, client, reads, writes);
     }
 
     fn attend(&mut self, client: u64, event: Event) {
@@ -207,24 +196,36 @@ impl Server {
         let Some(mut connection) = self.connections.remove(&client) else {
             return;
         };
-        if event.readable && !(connection.read() && self.understand(client, &mut connection)) {
+        if event.readable && !self.receive(client, &mut connection) {
             return; // dropped, and with it the socket; its answers are lost when they are due
         }
         self.connections.insert(client, connection);
+    }
+
+    /// Read once and take what has come; false if the connection is to be closed.
+    fn receive(&mut self, client: u64, connection: &mut Connection) -> bool {
+        let open = connection.read();
+        if connection.ended {
+            connection.input.clear();
+            return open;
+        }
+        open && self.understand(client, connection)
     }
 
     /// Take all whole messages; false if the connection is to be closed.
     fn understand(&mut self, client: u64, connection: &mut Connection) -> bool {
         let arrived_ns = monotonic_ns();
         let since = arrived_ns.saturating_sub(self.case.epoch_ns);
-        let hole = self.case.faults.swallows(since);
+        let hole = self.case.faults(connection.node).swallows(since);
         let mut at = 0;
         loop {
             let before = connection.output.len();
             let taken = match connection.dialect {
-                Dialect::Cql => self
-                    .cql
-                    .take(&connection.input[at..], &mut connection.output),
+                Dialect::Cql => self.cql.take(
+                    connection.node,
+                    &connection.input[at..],
+                    &mut connection.output,
+                ),
                 Dialect::Hbase => {
                     let greeted = &mut connection.greeted;
                     self.hbase
@@ -242,7 +243,7 @@ impl Server {
                 }
                 Taken::Whole(bytes, Step::Asked(operation)) => {
                     at += bytes;
-                    if !self.ask(client, operation, arrived_ns, since) {
+                    if !self.ask((client, connection.node), operation, arrived_ns, since) {
                         return false;
                     }
                 }
@@ -256,12 +257,18 @@ impl Server {
     }
 
     /// Decide what becomes of a request; false if its connection is to be closed.
-    fn ask(&mut self, connection: u64, operation: Operation, arrived_ns: u64, since: u64) -> bool {
-        let Operation { number, ticket } = operation;
+    fn ask(
+        &mut self,
+        (connection, node): (u64, usize),
+        operation: Operation,
+        arrived_ns: u64,
+        since: u64,
+    ) -> bool {
+        let Operation { number, side, .. } = operation;
         let case = &self.case;
-        let fate = case
-            .faults
-            .fate(case.seed, number, since, &mut self.failed_once);
+        let asked = Asked { number, side };
+        let faults = case.faults(node);
+        let fate = faults.fate(case.seed, asked, since, &mut self.failed_once);
         let stamp = Stamp {
             number,
             arrived_ns,
@@ -276,39 +283,69 @@ impl Server {
             burn.request(Duration::from_micros(case.burn_us));
         }
         let due = case.law.due(case.seed, number, since) - since + arrived_ns;
-        let pending = Pending {
+        let answer = Answer {
             connection,
-            ticket,
+            operation,
             stamp,
         };
-        self.pending.insert(self.next_pending, pending);
-        self.due.push(Reverse((due, self.next_pending)));
-        self.next_pending += 1;
+        self.pending.push(due, answer);
         true
     }
 
     /// Make the answers that are due by now.
     fn answer(&mut self, now: u64) {
-        while let Some(Reverse((at, place))) = self.due.peek().copied() {
-            if at > now {
-                return;
-            }
-            self.due.pop();
-            let Some(mut pending) = self.pending.remove(&place) else {
+        while let Some(mut answer) = self.pending.pop(now) {
+            let client = answer.connection;
+            let Some(mut connection) = self.connections.remove(&client) else {
+                answer.stamp.fate = Fate::Lost;
+                self.stamps.push(answer.stamp);
                 continue;
             };
-            let Some(connection) = self.connections.get_mut(&pending.connection) else {
-                pending.stamp.fate = Fate::Lost;
-                self.stamps.push(pending.stamp);
-                continue;
-            };
-            let (fate, out) = (pending.stamp.fate, &mut connection.output);
-            match &pending.ticket {
-                Ticket::Cql(ticket) => self.cql.answer(ticket, fate, out),
-                Ticket::Hbase(ticket) => self.hbase.answer(ticket, fate, out),
+            self.hand_over(client, &mut connection, &answer);
+            connection.leaving.push(answer.stamp);
+            self.connections.insert(client, connection);
+        }
+    }
+
+    /// Put an answer where it leaves from, or withhold it until the connection ends.
+    fn hand_over(&mut self, client: u64, connection: &mut Connection, answer: &Answer) {
+        let node = connection.node;
+        let closing = self.case.faults(node).closing;
+        let Some(closing) = closing.filter(|_| !self.ended.contains(&node)) else {
+            self.encode(node, answer, &mut connection.output);
+            self.filled.push(client);
+            return;
+        };
+        let withheld = connection.withhold(|out| self.encode(node, answer, out));
+        if withheld < closing.answers {
+            return;
+        }
+        connection.end(closing.how);
+        self.filled.push(client);
+        self.ended.insert(node);
+        for (other, connection) in &mut self.connections {
+            if connection.node == node && connection.release() {
+                self.filled.push(*other);
             }
-            connection.leaving.push(pending.stamp);
-            self.filled.push(pending.connection);
+        }
+    }
+
+    /// Do what an operation asks for, unless it fails, and append its answer.
+    fn encode(&mut self, node: usize, answer: &Answer, out: &mut Vec<u8>) {
+        let (operation, fate) = (&answer.operation, answer.stamp.fate);
+        let view = View {
+            seed: self.case.seed,
+            loss: &self.case.faults(node).loss,
+        };
+        let found = match (&mut self.store, &operation.request) {
+            (Some(store), Some(request)) if fate == Fate::Answered => {
+                Some((&**request, store.perform(request, &view)))
+            }
+            _ => None,
+        };
+        match &operation.ticket {
+            Ticket::Cql(ticket) => self.cql.answer(ticket, fate, found, out),
+            Ticket::Hbase(ticket) => self.hbase.answer(ticket, fate, out),
         }
     }
 
@@ -325,8 +362,8 @@ impl Server {
             Ok(all) if all != connection.full => {}
             Ok(all) => {
                 connection.full = !all;
-                let _its_end_comes_as_an_event =
-                    self.poll.want_write(&connection.socket, client, !all);
+                let connection = &self.connections[&client];
+                self.want(client, connection);
             }
             Err(_) => drop(self.connections.remove(&client)),
         }

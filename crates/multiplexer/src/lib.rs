@@ -116,11 +116,7 @@ impl<F: Framing, T> Multiplexer<F, T> {
     ///
     /// # Errors
     /// [`Full`], with nothing taken, while too many bytes wait to be written or every identifier is in use.
-    pub fn request(
-        &mut self,
-        tag: T,
-        encode: impl FnOnce(u32, &mut Vec<u8>),
-    ) -> Result<u32, Full> {
+    pub fn request(&mut self, tag: T, encode: impl FnOnce(u32, &mut Vec<u8>)) -> Result<u32, Full> {
         if self.waiting() >= self.limit {
             return Err(Full);
         }
@@ -178,7 +174,8 @@ impl<F: Framing, T> Multiplexer<F, T> {
     pub fn room(&mut self) -> Result<&mut [u8], Malformed> {
         self.discard();
         let received = &self.incoming[self.start..self.end];
-        let missing = F::length(received)?.map_or(0, |length| length.saturating_sub(received.len()));
+        let missing =
+            F::length(received)?.map_or(0, |length| length.saturating_sub(received.len()));
         // What is left of the buffer is used up before its unfinished frame is moved to the front.
         if self.incoming.len() - self.end < missing.max(READ_ROOM / 4) {
             self.make_room(missing.max(READ_ROOM));

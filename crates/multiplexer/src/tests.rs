@@ -47,7 +47,10 @@ fn requests_leave_together_and_are_answered_in_any_order_with_their_own_clocks()
     assert_eq!(write(&mut connection, 10), [3, 0, b'?', 3, 1, b'?']);
     receive(&mut connection, &[4, 1, b'b', b'b', 3, 0], 20);
     let answer = connection.next_answer().unwrap().unwrap();
-    assert_eq!((answer.tag, answer.sent_ns, answer.received_ns), (Some("second"), 10, 20));
+    assert_eq!(
+        (answer.tag, answer.sent_ns, answer.received_ns),
+        (Some("second"), 10, 20)
+    );
     assert_eq!(connection.frame(), [4, 1, b'b', b'b']);
     assert_eq!(connection.next_answer(), Ok(None));
     receive(&mut connection, b"a", 30);
@@ -92,7 +95,10 @@ fn an_abandoned_identifier_is_not_used_again_before_its_answer_which_nobody_gets
     let answer = connection.next_answer().unwrap().unwrap();
     assert_eq!(answer.tag, Some("next"));
     assert_eq!(connection.next_answer(), Ok(None));
-    assert_eq!((connection.traffic().answers, ask(&mut connection, "again")), (2, Ok(1)));
+    assert_eq!(
+        (connection.traffic().answers, ask(&mut connection, "again")),
+        (2, Ok(1))
+    );
     assert_eq!(ask(&mut connection, "more"), Ok(late));
 }
 

@@ -118,7 +118,7 @@ def _await(process: EngineProcess, events: Queue, wanted: str, limit_s: float, s
 def _plan(lab: Lab, cell: CalibrationCell, folder: Path) -> dict[str, Any]:
     """The engine's plan: operation n reads record n, so that its number travels in the key."""
     return {
-        "plan_format": 1,
+        "plan_format": 2,
         "seed": cell.seed,
         "out": str(folder.absolute()),
         "driver": _driver(lab),

@@ -104,7 +104,7 @@ def byte_count(text: str) -> int:
     """Bytes of a size; 0 = none."""
     from steelyard.spec import units
 
-    return 0 if text.strip() == "0" else round(units.mebibytes(text) * 2**20)
+    return 0 if text.strip() == "0" else units.byte_count(text)
 
 
 def whole_seconds(text: str) -> int:

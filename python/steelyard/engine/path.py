@@ -16,7 +16,7 @@ from steelyard.errors import EngineError
 from steelyard.version import checkout
 
 NAME = "steelyard-engine"
-PLAN_FORMAT = 1
+PLAN_FORMAT = 2
 HANDSHAKE_LIMIT_S = 20
 
 

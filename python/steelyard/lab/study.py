@@ -91,6 +91,7 @@ def conduct(
     with Interrupts() as interrupts:
         conductor = _Conductor(folder, study, planned, engine, show, interrupts, judge)
         try:
+            conductor.settle()
             conductor.run(outcome, folder.pending(disturbed=disturbed), since_ns)
         finally:
             conductor.release()
@@ -129,6 +130,11 @@ class _Conductor:
         for row in folder.rows.values():
             if row.status == "done" and row.seconds:
                 self.pace.took(row.number, row.seconds)
+
+    def settle(self) -> None:
+        """Judge and mark trials that were sealed just before an earlier process ended."""
+        for number, status in dict(self.folder.unsettled).items():
+            self.folder.mark(number, status, disturbed=self._judge(number) if status == "done" else None)
 
     def run(self, outcome: Outcome, pending: list[Trial], since_ns: int) -> None:
         """Run what is pending, until the end, an interruption, or an error that all trials would meet."""
@@ -183,23 +189,22 @@ class _Conductor:
         try:
             if run.written:
                 self.folder.seal(trial.number)
-            self.folder.mark(trial.number, manifest.status, manifest.reason, round(seconds, 3))
-            if manifest.status != "done":
+            done = manifest.status == "done"
+            found = self._judge(trial.number) if done else None
+            self.folder.mark(trial.number, manifest.status, manifest.reason, round(seconds, 3), found)
+            if not done:
                 return run.error, None
             self.pace.took(trial.number, seconds)
-            return None, self._judge(trial)
+            return None, found
         except SteelyardError as error:
             return run.error or error, None
 
-    def _judge(self, trial: Trial) -> Disturbance | None:
+    def _judge(self, number: int) -> Disturbance | None:
         try:
-            found = self.judge(self.folder.final(trial.number))
+            return self.judge(self.folder.final(number))
         except Exception as error:  # what was measured is on disk, and can be judged again at any time
-            self.show.say(f"trial {trial.number}: whether it was disturbed could not be told: {error!r}")
+            self.show.say(f"trial {number}: whether it was disturbed could not be told: {error!r}")
             return None
-        if found:
-            self.folder.taint(trial.number, found)
-        return found
 
     def _hold(self, trial: Trial, path: Path) -> _Held:
         """The cluster for a trial: that of its group, or a new one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -15,10 +16,15 @@ from steelyard.report.source import TrialSource
 
 
 def warm_up_s(phase: Phase, steady: Steady | None, design: Mapping[str, object]) -> float:
-    """Seconds to leave out: none unless the study asks for it and a steady part was found."""
+    """Whole seconds to leave out: none unless the study asks for it and a steady part was found.
+
+    A steady part begins on a tenth of a second, what was counted is kept by whole ones: the second in which it
+    begins is left out as a whole.
+    """
     if design.get("warmup") != "cut" or steady is None or not steady.reached:
         return 0.0
-    return steady.warm_up_s if steady.warm_up_s < phase.seconds else 0.0
+    whole = float(math.ceil(steady.warm_up_s))
+    return whole if whole < phase.seconds else 0.0
 
 
 def without_warm_up(

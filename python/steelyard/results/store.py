@@ -82,6 +82,8 @@ class RunFolder:
         self._lock = _locked(path)
         self._created = now_text()
         self._resumed: list[str] = []
+        self.unsettled: dict[int, str] = {}
+        """Trials that were sealed and never marked, as the end came in between: number -> their status."""
         if earlier is None:
             write_atomically(path / "study.toml", study_toml(study))
         else:
@@ -130,7 +132,7 @@ class RunFolder:
         for said in earlier.get("trials", ()):
             row = TrialRow(**{name: value for name, value in said.items() if name in known})
             if row.status == "running" and (sealed := self._sealed(row.number)):
-                row.status = sealed  # the end came between sealing and noting it
+                self.unsettled[row.number] = sealed
             self.rows[row.number] = row
 
     def _sealed(self, number: int) -> str | None:
@@ -179,15 +181,15 @@ class RunFolder:
             self._partial(number).rename(final)
         return final
 
-    def mark(self, number: int, status: str, reason: str | None = None, seconds: float | None = None) -> None:
-        """Note a trial's status in run.json."""
+    def mark(
+        self, number: int, status: str, reason: str | None = None, seconds: float | None = None,
+        disturbed: Disturbance | None = None,
+    ) -> None:  # fmt: skip
+        """Note in run.json, in one step, how a trial ended and what outside the study disturbed it."""
         row = self.rows[number]
         row.status, row.reason, row.seconds = status, reason, seconds
-        self._write()
-
-    def taint(self, number: int, found: Disturbance) -> None:
-        """Note that something outside the study disturbed a trial: it is kept, and not to be averaged."""
-        self.rows[number].tainted, self.rows[number].passing = found.text, found.passing
+        row.tainted, row.passing = (disturbed.text, disturbed.passing) if disturbed else (None, False)
+        self.unsettled.pop(number, None)
         self._write()
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from steelyard.errors import InputError, nearest
 from steelyard.spec.draft import Draft, place_of
-from steelyard.spec.units import mebibytes, seconds
+from steelyard.spec.units import byte_count, mebibytes, seconds
 
 MAX = "max"
 """Level of a target rate: no target, each client sends as fast as it is answered."""
@@ -137,5 +137,5 @@ def _records(draft: Draft, level: Any, origin: str) -> int:
     kind = draft.get(("workload", "fields", "length", "kind")) or "constant"
     if kind != "constant":
         raise InputError(f"{origin}: data-size needs fields of constant length, not {kind}")
-    size_mib: int = _converted(mebibytes, level, origin)
-    return max(1, round(size_mib * 2**20 / (int(count) * int(length))))
+    size: int = _converted(byte_count, level, origin)
+    return max(1, round(size / (int(count) * int(length))))

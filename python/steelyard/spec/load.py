@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
+from pydantic import AfterValidator, Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
 from steelyard.spec.base import LISTED, Model
+from steelyard.spec.units import quantum
 
 DEFAULT_CLIENTS = 32
 DEFAULT_IN_FLIGHT = 1024
@@ -58,7 +59,7 @@ class RateSearch(Model):
 
 
 def _known_pacing(text: str) -> str:
-    pacing(text)
+    quantum(text)
     return text
 
 

@@ -11,7 +11,7 @@ from steelyard.errors import InputError
 T = TypeVar("T")
 
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
-_MIB = {"k": 1 / 1024, "m": 1.0, "g": 1024.0, "t": 1024.0 * 1024}
+_BYTES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(us|ms|s|min|m|h)")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)([kmgt])(?:i?b)?", re.IGNORECASE)
 
@@ -34,7 +34,7 @@ def milliseconds(text: str) -> int:
     return round(seconds(text) * 1000)
 
 
-def pacing(text: str) -> str | int:
+def quantum(text: str) -> str | int:
     """When the engine wakes for what is due: `auto`, `exact`, or the microseconds of a duration such as `250us`.
 
     Raises:
@@ -51,8 +51,8 @@ def pacing(text: str) -> str | int:
     return quantum_us
 
 
-def mebibytes(text: str) -> int:
-    """The MiB of a size such as `512m`, `2g` or `1.5GiB`.
+def byte_count(text: str) -> int:
+    """The bytes of a size such as `500k`, `512m`, `2g` or `1.5GiB`, to the nearest byte.
 
     Raises:
         ValueError: it is no size; the text says what one looks like.
@@ -60,7 +60,19 @@ def mebibytes(text: str) -> int:
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"{text!r} is no size; write a number and a unit: 512m, 2g")
-    return round(float(match[1]) * _MIB[match[2].lower()])
+    return round(float(match[1]) * _BYTES[match[2].lower()])
+
+
+def mebibytes(text: str) -> int:
+    """The MiB of a size, for settings that are whole MiB.
+
+    Raises:
+        ValueError: it is no size, or none of whole MiB.
+    """
+    count = byte_count(text)
+    if count % _BYTES["m"]:
+        raise ValueError(f"{text!r} is {count / _BYTES['m']:g} MiB, and whole MiB are needed: write e.g. 512m")
+    return count // _BYTES["m"]
 
 
 def bytes_text(count: float) -> str:

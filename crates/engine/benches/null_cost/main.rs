@@ -97,7 +97,7 @@ impl Case {
     fn run(&self, operations: u64) -> Figures {
         let out = tempfile::tempdir().expect("a folder");
         let plan = json!({
-            "plan_format": 1, "seed": 1, "out": out.path(), "driver": {"kind": "null"}, "workload": self.workload,
+            "plan_format": 2, "seed": 1, "out": out.path(), "driver": {"kind": "null"}, "workload": self.workload,
             "autostart": true,
             "phases": [{"name": "run", "kind": "run", "in_flight": self.in_flight, "limit": {"operations": operations}}],
         });

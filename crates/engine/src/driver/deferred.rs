@@ -1,7 +1,7 @@
 //! Attempts made by futures on the runtime's thread, handed over and taken back: for what is rare, and for drivers under test.
 
-use super::session::{Attempt, Begun, Ended, Exchange, Session, Turn};
 use super::Driver;
+use super::session::{Attempt, Begun, Ended, Exchange, Session, Turn};
 use crate::generate::Generator;
 use crate::net::{Notifier, Ready};
 use crate::operation::Outcome;
@@ -44,7 +44,13 @@ impl Deferred {
         let notifier = Notifier::new()?;
         let (handed, requests) = unbounded_channel();
         let (results, returned) = mpsc::channel();
-        tokio::task::spawn_local(serve(driver, generator, requests, results, notifier.clone()));
+        tokio::task::spawn_local(serve(
+            driver,
+            generator,
+            requests,
+            results,
+            notifier.clone(),
+        ));
         Ok(Self {
             notifier,
             handed,
@@ -136,8 +142,17 @@ impl Session for Deferred {
 
     fn woken(&mut self, turn: &mut Turn<'_>) {
         let current = self.phase;
-        for returned in self.returned.try_iter().filter(|returned| returned.phase == current) {
-            let Returned { client, outcome, exchange, .. } = returned;
+        for returned in self
+            .returned
+            .try_iter()
+            .filter(|returned| returned.phase == current)
+        {
+            let Returned {
+                client,
+                outcome,
+                exchange,
+                ..
+            } = returned;
             turn.exchanges[client as usize] = exchange;
             turn.ended.push(Ended { client, outcome });
         }

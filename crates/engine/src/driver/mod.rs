@@ -3,6 +3,7 @@
 //! A driver makes one attempt and says how it ended; deadlines and retries are `perform`'s. Attempts are made by a [`Session`]
 //! in the event loop, or, where a driver's calls are futures or block, by [`Driver::execute`].
 
+mod coordinators;
 pub mod cql;
 mod deferred;
 pub mod embedded;
@@ -101,15 +102,19 @@ impl AnyDriver {
             Self::Embedded(_) => None,
             Self::Cql(driver) => {
                 let session = driver.take_session();
-                Some(Box::new(session.ok_or_else(|| io::Error::other("the session was taken"))?))
+                Some(Box::new(
+                    session.ok_or_else(|| io::Error::other("the session was taken"))?,
+                ))
             }
-            Self::Hbase(driver) => {
-                Some(Box::new(Deferred::new(driver.clone(), Arc::clone(generator))?))
-            }
+            Self::Hbase(driver) => Some(Box::new(Deferred::new(
+                driver.clone(),
+                Arc::clone(generator),
+            )?)),
             #[cfg(test)]
-            Self::Scripted(driver) => {
-                Some(Box::new(Deferred::new(driver.clone(), Arc::clone(generator))?))
-            }
+            Self::Scripted(driver) => Some(Box::new(Deferred::new(
+                driver.clone(),
+                Arc::clone(generator),
+            )?)),
         })
     }
 
@@ -133,6 +138,14 @@ impl AnyDriver {
             Self::Cql(driver) => Some(driver.traffic()),
             Self::Hbase(driver) => Some(driver.traffic()),
             _ => None,
+        }
+    }
+
+    /// Names of the nodes seen so far, by the index that [`crate::reply::Reply::coordinator`] gives.
+    pub fn coordinators(&self) -> Vec<String> {
+        match self {
+            Self::Cql(driver) => driver.coordinators(),
+            _ => Vec::new(),
         }
     }
 }

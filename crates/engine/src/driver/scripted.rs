@@ -58,11 +58,18 @@ impl Driver for Scripted {
         }
         let line = self.script.lock().expect("as above").pop_front();
         let Some((outcome, stamps, takes)) = line else {
+            if op.kind == Kind::Read {
+                reply.row();
+            }
             acknowledge(reply, Outcome::Ok);
             return Outcome::Ok;
         };
         tokio::time::sleep(takes).await;
         reply.stamps = stamps;
+        reply.coordinator = Some(0);
+        if op.kind == Kind::Read && outcome == Outcome::Ok {
+            reply.row();
+        }
         acknowledge(reply, outcome);
         outcome
     }

@@ -1,11 +1,12 @@
 //! System calls and messages on a driver's sockets: how many requests leave in one write decides what a client costs.
 
-use serde::Serialize;
+use super::coordinators::Coordinators;
+use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 use steelyard_multiplexer as multiplexer;
 
 /// What a driver's connections have done so far.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
     /// Calls of read() that brought bytes.
     pub reads: u64,
@@ -37,6 +38,8 @@ pub(crate) struct Counters {
     pub writes: AtomicU64,
     pub requests: AtomicU64,
     pub answers: AtomicU64,
+    /// Who was sent to.
+    pub coordinators: Coordinators,
 }
 
 impl Counters {

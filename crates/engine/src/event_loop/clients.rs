@@ -4,13 +4,13 @@ use super::running::{Parts, Running};
 use super::{EventLoop, Order};
 use crate::clients::Clients;
 use crate::phase_state::PhaseState;
-use serde_json::Value;
+use crate::summary::PacingFacts;
 use std::sync::mpsc::{Receiver, channel};
 
 /// A phase in the event loop.
 pub struct LoopClients {
     event_loop: EventLoop,
-    result: Receiver<(PhaseState, Value)>,
+    result: Receiver<(PhaseState, PacingFacts)>,
 }
 
 impl EventLoop {
@@ -45,7 +45,7 @@ impl Clients for LoopClients {
         self.event_loop.order(Order::Abandon);
     }
 
-    fn into_state(self) -> Option<(PhaseState, Value)> {
+    fn into_state(self) -> Option<(PhaseState, PacingFacts)> {
         self.result.recv().ok()
     }
 }

@@ -8,7 +8,7 @@ use crate::pacing::Pacer;
 use crate::perform::{Next, Progress, Tools};
 use crate::phase_state::{Claim, Performed, PhaseState, Ticket};
 use crate::reply::Reply;
-use serde_json::{Value, json};
+use crate::summary::PacingFacts;
 use std::sync::mpsc::Sender;
 
 /// Operations handed out before sockets are looked at again: a driver that answers at once would never let them be.
@@ -56,7 +56,7 @@ pub(super) struct Running {
     pub(super) recent: u64,
     /// Times the loop has waited.
     pub(super) turns: u64,
-    result: Sender<(PhaseState, Value)>,
+    result: Sender<(PhaseState, PacingFacts)>,
     _present: tokio::sync::mpsc::Sender<()>,
 }
 
@@ -77,7 +77,7 @@ pub struct Parts {
 }
 
 impl Running {
-    pub(super) fn new(parts: Parts, result: Sender<(PhaseState, Value)>) -> Self {
+    pub(super) fn new(parts: Parts, result: Sender<(PhaseState, PacingFacts)>) -> Self {
         Self {
             paced: parts.state.dispenser.paced(),
             state: parts.state,
@@ -132,7 +132,9 @@ impl Running {
             self.add_client(exchanges);
         }
         let client = *self.free.last()?;
-        let Client { ticket, progress, .. } = &mut self.clients[client as usize];
+        let Client {
+            ticket, progress, ..
+        } = &mut self.clients[client as usize];
         match self.state.claim(client as usize, now, ticket) {
             Claim::Go => {
                 self.free.pop();
@@ -154,13 +156,17 @@ impl Running {
     /// The attempt that `client` makes next.
     #[inline]
     pub(super) fn next_attempt(&self, client: u32) -> Attempt {
-        self.clients[client as usize].progress.attempt(&self.tools.policy)
+        self.clients[client as usize]
+            .progress
+            .attempt(&self.tools.policy)
     }
 
     /// Its attempt is on its way, and is given up when its time is over.
     #[inline]
     pub(super) fn in_flight(&mut self, client: u32) {
-        let at = self.clients[client as usize].progress.gives_up_at(&self.tools.policy);
+        let at = self.clients[client as usize]
+            .progress
+            .gives_up_at(&self.tools.policy);
         self.deadlines.set(client, at);
     }
 
@@ -190,7 +196,10 @@ impl Running {
             return self.free_or_flush(client, exchange, now);
         }
         let policy = &self.tools.policy;
-        match one.progress.ended(policy, &one.ticket, exchange, outcome, now) {
+        match one
+            .progress
+            .ended(policy, &one.ticket, exchange, outcome, now)
+        {
             Next::Attempt => true,
             Next::Pause(until) => {
                 one.pauses = true;
@@ -271,18 +280,17 @@ impl Running {
             return None;
         }
         let idle = self.free.len() == self.clients.len();
-        Some(if idle { until } else { until.min(now + LINGER_NS) })
+        Some(if idle {
+            until
+        } else {
+            until.min(now + LINGER_NS)
+        })
     }
 
     /// Give the state back.
     pub(super) fn end(self, lag: Option<Lag>) {
-        let mut told = self.pacer.told(self.turns);
-        if let Some(lag) = lag {
-            told["lag"] = json!({
-                "reads": lag.count, "p50_ns": lag.quantile(0.5), "p99_ns": lag.quantile(0.99), "max_ns": lag.max_ns,
-            });
-        }
-        let _ = self.result.send((self.state, told)); // whoever runs the phase waits for it
+        let facts = self.pacer.facts(self.turns, lag.as_ref());
+        let _ = self.result.send((self.state, facts)); // whoever runs the phase waits for it
     }
 }
 

@@ -1,6 +1,7 @@
 //! Operations on their way through clients, state and ledger: collected writes, and clients as they are needed.
 
 use super::*;
+use crate::client_state::{ClientState, RunWait};
 use crate::clients::Clients;
 use crate::clock::monotonic_ns;
 use crate::dispense::Dispenser;
@@ -11,13 +12,15 @@ use crate::ledger::Ledger;
 use crate::operation::{Kind, Outcome};
 use crate::pacing::Pacer;
 use crate::perform::{Policy, Tools};
-use crate::phase_state::{Claim, Performed, PhaseParts, Ticket};
+use crate::phase_state::{Claim, Performed, PhaseParts, Ticket, WriteClock};
 use crate::plan::{Arrivals, Plan};
-use crate::recorder::{Recorder, SECOND};
+use crate::recorder::{Recorder, SECOND, WriterMessage};
 use crate::reply::{Reply, Stamps};
-use serde_json::{Value, json};
+use crate::summary::PacingFacts;
+use crate::tally::row;
+use serde_json::json;
 use std::sync::Arc;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
@@ -28,7 +31,7 @@ const TOGETHER: usize = 4;
 
 fn plan() -> Plan {
     serde_json::from_value(json!({
-        "plan_format": 1, "seed": 1, "out": "/nowhere", "driver": {"kind": "null"}, "retry": "none",
+        "plan_format": 2, "seed": 1, "out": "/nowhere", "driver": {"kind": "null"}, "retry": "none",
         "workload": {"records": 10, "mix": {"insert": 1}, "request": {"kind": "uniform"}, "verify": "full"},
         "phases": [{"name": "run", "kind": "run", "in_flight": CLIENTS, "limit": {"operations": OPERATIONS}}],
     }))
@@ -36,8 +39,11 @@ fn plan() -> Plan {
 }
 
 fn core(plan: &Plan, grain_us: i64, start_ns: u64) -> PhaseState {
+    recorded(plan, grain_us, start_ns, channel().0)
+}
+
+fn recorded(plan: &Plan, grain_us: i64, start_ns: u64, out: Sender<WriterMessage>) -> PhaseState {
     let phase = &plan.phases[0];
-    let (out, _) = channel();
     let (_, spares) = channel();
     PhaseState::new(PhaseParts {
         dispenser: Dispenser::new(phase, 10, plan.engine, 1, 0, start_ns),
@@ -49,8 +55,7 @@ fn core(plan: &Plan, grain_us: i64, start_ns: u64) -> PhaseState {
         kind: phase.kind,
         clients: phase.in_flight as usize,
         workload: &plan.workload,
-        offset_us: 0,
-        grain_us,
+        write_clock: WriteClock::new(grain_us, 0),
     })
 }
 
@@ -70,12 +75,13 @@ fn writes_of_one_timestamp_in_the_databases_unit_are_peers() {
 }
 
 /// What is counted of a second in which 100 operations are due, by a core of three clients that take `taken` of them and
-/// finish each at once or not at all: (saturated, cap reached).
-fn second_of(taken: u64, finish: bool) -> (u64, u64) {
+/// finish each at once or not at all.
+fn second_of(taken: u64, finish: bool) -> ClientState {
     let mut plan = plan();
     plan.phases[0].limit.operations = Some(1000);
-    plan.phases[0].arrivals = Arrivals::Constant { rate: 100.0 };
-    let mut core = core(&plan, 1, 0);
+    plan.phases[0].arrivals = Arrivals::Constant { rate: 100.0.into() };
+    let (out, ticks) = channel();
+    let mut core = recorded(&plan, 1, 0, out);
     let mut ticket = Ticket::default();
     for number in 0..taken {
         let now = number * SECOND / 100;
@@ -93,20 +99,38 @@ fn second_of(taken: u64, finish: bool) -> (u64, u64) {
         }
     }
     core.tick(SECOND);
-    let counted = &core.saturation;
-    (counted.seconds_saturated, counted.seconds_cap_reached)
+    match ticks.try_recv() {
+        Ok(WriterMessage::Tick(tick)) => row(&tick, RunWait::default(), &[]).client.0,
+        _ => panic!("the second is over"),
+    }
 }
 
 #[test]
 fn a_second_is_kept_or_the_client_was_late_or_its_clients_were_all_busy() {
-    assert_eq!(second_of(100, true), (0, 0), "all that was due was done");
-    assert_eq!(second_of(95, true), (0, 0), "the grain of a tick");
-    assert_eq!(second_of(50, true), (1, 0), "clients were free");
-    assert_eq!(second_of(3, false), (0, 1), "all three wait for the server");
+    assert_eq!(
+        second_of(100, true),
+        ClientState::Kept,
+        "all that was due was done"
+    );
+    assert_eq!(
+        second_of(95, true),
+        ClientState::Kept,
+        "the grain of a tick"
+    );
+    assert_eq!(
+        second_of(50, true),
+        ClientState::Saturated,
+        "clients were free"
+    );
+    assert_eq!(
+        second_of(3, false),
+        ClientState::CapReached,
+        "all three wait for the server"
+    );
 }
 
 /// The state after all operations of `plan` were done by `driver`, and what is told of their timing.
-fn work(plan: &Plan, driver: Scripted) -> (PhaseState, Value) {
+fn work(plan: &Plan, driver: Scripted) -> (PhaseState, PacingFacts) {
     let tools = Tools {
         generator: Arc::new(Generator::new(plan).expect("a sound plan")),
         policy: Policy::new(plan),
@@ -179,10 +203,12 @@ fn a_write_counts_as_acknowledged_only_if_its_flush_was() {
 fn a_schedule_is_kept_by_as_many_clients_as_it_needs() {
     let mut plan = plan();
     plan.phases[0].in_flight = 1000;
-    plan.phases[0].arrivals = Arrivals::Constant { rate: 10_000.0 };
+    plan.phases[0].arrivals = Arrivals::Constant {
+        rate: 10_000.0.into(),
+    };
     let (core, told) = work(&plan, Scripted::default());
     assert_eq!(core.ok, OPERATIONS);
-    assert!(told["turns"].as_u64() > Some(0));
+    assert!(told.turns > 0);
 }
 
 #[test]

@@ -8,7 +8,8 @@ use super::mix::Kinds;
 use super::random::{Source, Stream};
 use super::request::Ranks;
 use crate::operation::Kind;
-use crate::plan::{PhaseKind, Plan, PlanError};
+use crate::plan::{EngineShare, PhaseKind, Plan, PlanError};
+use std::collections::VecDeque;
 
 /// Drafts made at once. Each is a chain of multiplications, every one waiting for the one before; the processor works at
 /// those of several drafts side by side.
@@ -24,6 +25,8 @@ pub struct Cursor {
     keys: Keys,
     /// None in the load phase.
     run: Option<Run>,
+    /// Of an audit, the records to read.
+    audited: Option<Vec<u64>>,
     ahead: Ahead,
 }
 
@@ -43,13 +46,43 @@ impl Cursor {
             records,
             keys: Keys::new(&plan.workload.key),
             run,
+            audited: None,
             ahead: Ahead::new(u64::from(plan.engine.count)),
         })
+    }
+
+    /// A cursor over the records that an audit reads back: number i reads all of `ranks[i]`.
+    pub fn audit(plan: &Plan, ranks: Vec<u64>) -> Self {
+        Self {
+            records: plan.workload.records,
+            keys: Keys::new(&plan.workload.key),
+            run: None,
+            audited: Some(ranks),
+            ahead: Ahead::new(1),
+        }
+    }
+
+    /// Ask for no record that another engine inserts in this phase: in a closed loop engines are not in step, and what a
+    /// slower one is to insert would count as there.
+    #[must_use]
+    pub fn out_of_step(mut self, share: EngineShare) -> Self {
+        if let Some(run) = self.run.as_mut().filter(|_| share.count > 1) {
+            run.own = Some(OwnInserts::new(share, run.before.count));
+        }
+        self
     }
 
     /// The draft of `number`, which must be greater than that of the call before.
     #[inline]
     pub fn at(&mut self, number: u64) -> Draft {
+        if let Some(ranks) = &self.audited {
+            let rank = ranks[number as usize];
+            return Draft {
+                rank,
+                key: self.keys.number(rank),
+                ..Draft::numbered(number)
+            };
+        }
         match &mut self.run {
             None => Draft {
                 kind: Kind::Insert,
@@ -68,6 +101,9 @@ impl Cursor {
                 let mut draft = Draft::numbered(number);
                 let only = std::slice::from_mut(&mut draft);
                 run.complete(only, self.records, self.keys);
+                if let Some(own) = &mut run.own {
+                    own.note(&draft);
+                }
                 draft
             }
         }
@@ -134,6 +170,55 @@ impl Inserts {
     }
 }
 
+/// The inserts of one engine of several that are not in step. Its reads stand for those of all: each of its records is asked for
+/// as often as `engines` of them would be, so that all engines together ask as one does.
+#[derive(Debug, Clone)]
+struct OwnInserts {
+    engines: u64,
+    /// Inserts of all engines in earlier phases: they are all there.
+    earlier: u64,
+    /// Ranks of those old enough to be readable, in order.
+    readable: Vec<u64>,
+    /// (number, rank) of the others.
+    recent: VecDeque<(u64, u64)>,
+}
+
+impl OwnInserts {
+    fn new(share: EngineShare, earlier: u64) -> Self {
+        Self {
+            engines: u64::from(share.count),
+            earlier,
+            readable: Vec::new(),
+            recent: VecDeque::new(),
+        }
+    }
+
+    fn note(&mut self, draft: &Draft) {
+        if draft.kind == Kind::Insert {
+            self.recent.push_back((draft.number, draft.rank));
+        }
+    }
+
+    fn advance(&mut self, before: u64) {
+        while let Some((_, rank)) = self.recent.pop_front_if(|(number, _)| *number < before) {
+            self.readable.push(rank);
+        }
+    }
+
+    /// How many records a law is to draw from.
+    fn readable(&self, records: u64) -> u64 {
+        records + self.earlier + self.readable.len() as u64 * self.engines
+    }
+
+    /// The record that a draw of them means.
+    fn rank(&self, records: u64, drawn: u64) -> u64 {
+        match drawn.checked_sub(records + self.earlier) {
+            Some(new) => self.readable[(new / self.engines) as usize],
+            None => drawn,
+        }
+    }
+}
+
 /// The walk of the run phase.
 #[derive(Debug, Clone)]
 struct Run {
@@ -151,6 +236,8 @@ struct Run {
     /// Those old enough to be readable.
     seen: Inserts,
     lag: u64,
+    /// Of engines that are not in step: this engine's inserts of the phase.
+    own: Option<OwnInserts>,
 }
 
 impl Run {
@@ -180,6 +267,7 @@ impl Run {
             before: Inserts::default(),
             seen: Inserts::default(),
             lag: workload.insert_lag,
+            own: None,
         }
     }
 
@@ -190,6 +278,9 @@ impl Run {
             self.before.advance(&self.kinds, number);
             let readable_before = number.saturating_add(1).saturating_sub(self.lag);
             self.seen.advance(&self.kinds, readable_before);
+            if let Some(own) = &mut self.own {
+                own.advance(readable_before);
+            }
         }
     }
 
@@ -220,8 +311,14 @@ impl Run {
         if draft.kind == Kind::Insert {
             return records + self.before.count;
         }
-        let readable = records + self.seen.count;
         let mut draw = self.rank_source.draw(draft.number);
+        if let Some(own) = &self.own {
+            let drawn = self
+                .ranks
+                .draw(&mut draw, draft.number, own.readable(records));
+            return own.rank(records, drawn);
+        }
+        let readable = records + self.seen.count;
         self.ranks.draw(&mut draw, draft.number, readable)
     }
 

@@ -26,7 +26,8 @@ enum Law {
     Latest(Zipfian),
     /// The first `data` of the records get `operations` of the draws; uniform inside and outside.
     Hotspot { data: f64, operations: f64 },
-    /// Number modulo records. YCSB counts requests instead, which is the same while there is one kind of operation.
+    /// Number modulo the records loaded, which no insert changes: the walk would jump. YCSB counts requests instead, which is
+    /// the same while there is one kind of operation.
     Sequential,
     /// The newest less an exponential age, drawn again if negative; by inversion of the law cut there, which is equal.
     Exponential { gamma: f64 },
@@ -66,7 +67,7 @@ impl Ranks {
             Law::Zipfian(zipfian, _) => zipfian.rank(draw, n),
             Law::Latest(zipfian) => n - 1 - zipfian.rank(draw, n),
             Law::Hotspot { data, operations } => hotspot(draw, n, *data, *operations),
-            Law::Sequential => number % n,
+            Law::Sequential => number % self.records,
             Law::Exponential { gamma } => n - 1 - age(draw.unit_f64(), n, *gamma),
             Law::Scrambled(scrambled) => scrambled.rank(draw, n),
             Law::SkewedLatest(latest) => latest.rank(draw, n),

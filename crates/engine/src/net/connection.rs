@@ -83,7 +83,10 @@ impl<F: Framing, T> Connection<F, T> {
     /// # Errors
     /// [`Ended`] at the end of the connection.
     pub fn receive(&mut self, clock: &mut KernelClock, lag: &mut Lag) -> Result<bool, Ended> {
-        let room = self.requests.room().map_err(|malformed| Ended(malformed.0))?;
+        let room = self
+            .requests
+            .room()
+            .map_err(|malformed| Ended(malformed.0))?;
         let read = match self.socket.read(room) {
             Ok(0) => return Err(BROKE),
             Ok(read) => read,
@@ -92,7 +95,11 @@ impl<F: Framing, T> Connection<F, T> {
                     error.kind(),
                     io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
                 );
-                return if nothing && !self.failed { Ok(false) } else { Err(BROKE) };
+                return if nothing && !self.failed {
+                    Ok(false)
+                } else {
+                    Err(BROKE)
+                };
             }
         };
         let now = monotonic_ns();

@@ -73,7 +73,14 @@ mod tests {
         let mut clock = KernelClock::default();
         let (before, stamp, after) = (monotonic_ns(), realtime_ns(), monotonic_ns());
         let told = clock.monotonic(stamp, after + SECOND);
-        assert!(told + 50_000 >= before && told <= after + 50_000, "{before} {told} {after}");
-        assert_eq!(clock.monotonic(stamp + 3 * SECOND, after), after, "not after it was read");
+        assert!(
+            told + 50_000 >= before && told <= after + 50_000,
+            "{before} {told} {after}"
+        );
+        assert_eq!(
+            clock.monotonic(stamp + 3 * SECOND, after),
+            after,
+            "not after it was read"
+        );
     }
 }

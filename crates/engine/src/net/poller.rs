@@ -76,12 +76,7 @@ impl Poller {
         let mut event = libc::epoll_event { events, u64: token };
         // SAFETY: both descriptors are open and `event` is valid for the call.
         let done = unsafe {
-            libc::epoll_ctl(
-                self.epoll.as_raw_fd(),
-                what,
-                fd.as_raw_fd(),
-                &raw mut event,
-            )
+            libc::epoll_ctl(self.epoll.as_raw_fd(), what, fd.as_raw_fd(), &raw mut event)
         };
         if done == 0 {
             Ok(())
@@ -92,12 +87,22 @@ impl Poller {
 
     /// Watch a socket until it is closed: for bytes, and for room to write if `writable`.
     pub fn add(&self, socket: BorrowedFd<'_>, token: u32, writable: bool) -> io::Result<()> {
-        self.control(libc::EPOLL_CTL_ADD, socket, interest(writable), token.into())
+        self.control(
+            libc::EPOLL_CTL_ADD,
+            socket,
+            interest(writable),
+            token.into(),
+        )
     }
 
     /// Change whether room to write is waited for.
     pub fn change(&self, socket: BorrowedFd<'_>, token: u32, writable: bool) -> io::Result<()> {
-        self.control(libc::EPOLL_CTL_MOD, socket, interest(writable), token.into())
+        self.control(
+            libc::EPOLL_CTL_MOD,
+            socket,
+            interest(writable),
+            token.into(),
+        )
     }
 
     /// Wait until `until_ns` on CLOCK_MONOTONIC, a socket or the notifier; 0 does not wait. Which sockets are ready then.
@@ -166,7 +171,10 @@ impl Poller {
     fn arm(&mut self, at_ns: u64) {
         self.armed_ns = at_ns;
         let spec = libc::itimerspec {
-            it_interval: libc::timespec { tv_sec: 0, tv_nsec: 0 },
+            it_interval: libc::timespec {
+                tv_sec: 0,
+                tv_nsec: 0,
+            },
             it_value: libc::timespec {
                 tv_sec: (at_ns / 1_000_000_000) as i64,
                 tv_nsec: (at_ns % 1_000_000_000) as i64,
@@ -240,10 +248,16 @@ mod tests {
         let now = monotonic_ns();
         let ready = poller.sleep(now + 2 * MS, now).to_vec();
         assert!(monotonic_ns() >= now + 2 * MS);
-        let expected = Ready { token: 7, readable: true, writable: false };
+        let expected = Ready {
+            token: 7,
+            readable: true,
+            writable: false,
+        };
         assert_eq!(ready, [expected]);
         assert_eq!(poller.wait(u64::MAX), [expected], "it is still there");
-        poller.change(theirs.as_fd(), 7, true).expect("to be watched");
+        poller
+            .change(theirs.as_fd(), 7, true)
+            .expect("to be watched");
         assert!(poller.wait(u64::MAX).iter().all(|ready| ready.writable));
     }
 }

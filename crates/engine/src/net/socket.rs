@@ -175,6 +175,9 @@ mod tests {
         std::thread::sleep(Duration::from_millis(5));
         assert_eq!(socket.read(&mut room).expect("bytes"), 6);
         let stamp = socket.stamp_ns().expect("a stamp");
-        assert!((before..=after).contains(&stamp), "{before} {stamp} {after}");
+        assert!(
+            (before..=after).contains(&stamp),
+            "{before} {stamp} {after}"
+        );
     }
 }

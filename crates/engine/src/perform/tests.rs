@@ -53,7 +53,12 @@ impl Client {
             exchange: Exchange::default(),
             progress: Progress::default(),
         };
-        let Self { tools, ticket, exchange, progress } = &mut client;
+        let Self {
+            tools,
+            ticket,
+            exchange,
+            progress,
+        } = &mut client;
         progress.begin(tools, ticket, exchange, NOW);
         client
     }
@@ -69,10 +74,16 @@ impl Client {
 
     /// Its attempt has ended at `now`, ms after [`NOW`].
     fn tell(&mut self, outcome: Outcome, now: u64) -> Next {
+        self.exchange.reply.coordinator = Some(0);
         if outcome != Outcome::Ok {
             self.exchange.reply.error = Some("as the test says".into());
         }
-        let Self { tools, ticket, exchange, progress } = self;
+        let Self {
+            tools,
+            ticket,
+            exchange,
+            progress,
+        } = self;
         progress.ended(&tools.policy, ticket, exchange, outcome, NOW + now * MS)
     }
 
@@ -113,17 +124,29 @@ fn an_operation_starts_with_its_first_attempt_and_is_done_with_its_last() {
     let did = done(client.ends(Outcome::Ok, 8, 9));
     assert_eq!(did.attempts, 2);
     assert_eq!((did.started, did.done), (NOW + MS, NOW + 9 * MS));
-    assert!(client.exchange.reply.failure.is_some(), "the failure is told");
+    assert!(
+        client.exchange.reply.failure.is_some(),
+        "the failure is told"
+    );
 }
 
 #[test]
 fn the_deadline_counts_from_the_taking_and_not_from_the_sending() {
     let mut client = Client::at(Kind::Read, "until-deadline");
-    assert_eq!(client.progress.gives_up_at(&client.tools.policy), NOW + 150 * MS);
+    assert_eq!(
+        client.progress.gives_up_at(&client.tools.policy),
+        NOW + 150 * MS
+    );
     client.tries_again(Outcome::Unavailable, 140, 150);
     // 49 ms are left when the first pause of 1 ms is over.
-    assert_eq!(client.progress.attempt(&client.tools.policy).timeout_ns, 49 * MS);
-    assert_eq!(client.progress.gives_up_at(&client.tools.policy), NOW + 200 * MS);
+    assert_eq!(
+        client.progress.attempt(&client.tools.policy).timeout_ns,
+        49 * MS
+    );
+    assert_eq!(
+        client.progress.gives_up_at(&client.tools.policy),
+        NOW + 200 * MS
+    );
     let did = done(client.tell(Outcome::Timeout, 200));
     assert_eq!((did.outcome, did.attempts), (Outcome::Timeout, 2));
 }
@@ -137,7 +160,10 @@ fn pauses_double_and_failures_that_will_not_pass_are_not_retried() {
             other => panic!("{other:?}"),
         }
     }
-    assert_eq!(done(client.ends(Outcome::Client, 30, 30)).outcome, Outcome::Client);
+    assert_eq!(
+        done(client.ends(Outcome::Client, 30, 30)).outcome,
+        Outcome::Client
+    );
     let once = done(Client::at(Kind::Read, "none").ends(Outcome::Overloaded, 1, 2));
     assert_eq!((once.outcome, once.attempts), (Outcome::Overloaded, 1));
 }
@@ -148,10 +174,16 @@ fn a_read_modify_write_turns_where_its_read_was_done() {
     assert_eq!(client.exchange.op.kind, Kind::Read);
     assert!(matches!(client.ends(Outcome::Ok, 1, 2), Next::Attempt));
     assert_eq!(client.exchange.op.kind, Kind::Update);
-    assert_eq!(client.progress.gives_up_at(&client.tools.policy), NOW + 152 * MS);
+    assert_eq!(
+        client.progress.gives_up_at(&client.tools.policy),
+        NOW + 152 * MS
+    );
     let did = done(client.ends(Outcome::Ok, 3, 4));
     let turn = did.turn.expect("the read was done");
-    assert_eq!((turn.read_done, turn.update_started), (NOW + 2 * MS, NOW + 3 * MS));
+    assert_eq!(
+        (turn.read_done, turn.update_started),
+        (NOW + 2 * MS, NOW + 3 * MS)
+    );
     assert_eq!((did.started, did.done), (NOW + MS, NOW + 4 * MS));
 }
 
@@ -165,7 +197,20 @@ fn an_update_that_is_tried_again_keeps_what_its_read_brought() {
     client.tries_again(Outcome::Timeout, 3, 4);
     let did = done(client.ends(Outcome::Ok, 10, 11));
     let reply = &client.exchange.reply;
-    assert_eq!((reply.rows, reply.bytes, reply.checked, reply.corrupt), (1, 1000, 10, 1));
+    let earlier: Vec<_> = reply
+        .earlier
+        .iter()
+        .map(|one| (one.outcome, one.service_ns))
+        .collect();
+    assert_eq!(
+        earlier,
+        [(Outcome::Ok, MS), (Outcome::Timeout, MS)],
+        "both of one coordinator"
+    );
+    assert_eq!(
+        (reply.rows, reply.bytes, reply.checked, reply.corrupt),
+        (1, 1000, 10, 1)
+    );
     assert_eq!((reply.versions.len(), did.attempts), (1, 2));
     let mut read = Client::at(Kind::Read, "until-deadline");
     read.exchange.reply.rows = 1;
@@ -180,7 +225,12 @@ fn a_flush_goes_on_with_what_its_last_attempt_left() {
         pending: vec![Operation::default(); 3],
         ..Batch::default()
     }));
-    let Client { tools, exchange, progress, .. } = &mut client;
+    let Client {
+        tools,
+        exchange,
+        progress,
+        ..
+    } = &mut client;
     progress.begin_flush(&tools.policy, exchange, NOW);
     client.tries_again(Outcome::Unavailable, 1, 2);
     let did = done(client.ends(Outcome::Ok, 5, 6));

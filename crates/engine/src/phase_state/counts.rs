@@ -1,7 +1,7 @@
 //! What is counted over a whole phase.
 
 use crate::operation::Outcome;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Histogram of attempts: the last bucket holds all above.
 pub const ATTEMPTS: usize = 32;
@@ -11,6 +11,8 @@ pub const ATTEMPTS: usize = 32;
 pub struct KindCounts {
     /// Operations that ended.
     pub count: u64,
+    /// Of those, within the window in which operations were offered.
+    pub within: u64,
     /// By outcome.
     pub outcomes: [u64; Outcome::ALL.len()],
     /// Reads of records whose insert was not acknowledged yet.
@@ -23,8 +25,8 @@ pub struct KindCounts {
     pub bytes: u64,
 }
 
-/// Judgements over the phase.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
+/// Judgements over a phase or a second.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdicts {
     /// Values judged.
     pub checked: u64,
@@ -40,13 +42,17 @@ pub struct Verdicts {
     pub not_yet: u64,
 }
 
-/// Saturation over the phase, in seconds.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
-pub struct Saturation {
-    /// Backlog although the in-flight cap was not reached: the client is slow.
-    pub seconds_saturated: u64,
-    /// Backlog with the cap reached: the server is slow.
-    pub seconds_cap_reached: u64,
-    /// Largest backlog at the end of a second.
-    pub max_backlog: u64,
+impl Verdicts {
+    /// What was judged since `before`.
+    #[must_use]
+    pub const fn since(&self, before: &Self) -> Self {
+        Self {
+            checked: self.checked - before.checked,
+            corrupt: self.corrupt - before.corrupt,
+            foreign: self.foreign - before.foreign,
+            stale: self.stale - before.stale,
+            lost: self.lost - before.lost,
+            not_yet: self.not_yet - before.not_yet,
+        }
+    }
 }

@@ -2,35 +2,44 @@
 
 use super::{Performed, PhaseState, Ticket};
 use crate::operation::{Kind, Outcome};
-use crate::recorder::Sample;
+use crate::recorder::{Class, Sample};
 use crate::reply::Reply;
 
 impl PhaseState {
     /// The outcome after judging what came back: an absence that had to be expected is a success.
     #[inline]
-    pub(super) fn judge(&mut self, ticket: &Ticket, did: &Performed, reply: &Reply) -> Outcome {
+    pub(super) fn judge(
+        &mut self,
+        ticket: &Ticket,
+        did: &Performed,
+        reply: &Reply,
+    ) -> (Outcome, Class) {
         self.verdicts.checked += reply.checked;
         self.verdicts.corrupt += reply.corrupt;
         self.verdicts.foreign += reply.foreign;
         let deleted = self.ledger.deleted(ticket.draft.rank);
+        if let Some(audit) = self.audit.as_mut() {
+            let outcome = audit.judge(&self.ledger, ticket, did.outcome, reply, &mut self.verdicts);
+            return (outcome, Class::of(outcome));
+        }
         if !deleted && self.ledger.stale(&ticket.floors, &reply.versions) {
             self.verdicts.stale += 1;
         }
         if did.outcome != Outcome::NotFound {
-            return did.outcome;
+            return (did.outcome, Class::of(did.outcome));
         }
         let counts = &mut self.kinds[ticket.draft.kind as usize];
         if ticket.known.unacknowledged {
             self.verdicts.not_yet += 1;
             counts.not_yet += 1;
-            return Outcome::Ok;
+            return (Outcome::Ok, Class::NotYet);
         }
         self.verdicts.lost += u64::from(ticket.known.present && !deleted);
         if self.deletes {
             counts.absent += 1;
-            return Outcome::Ok;
+            return (Outcome::Ok, Class::Success);
         }
-        Outcome::NotFound
+        (Outcome::NotFound, Class::Failure)
     }
 
     /// Samples of an operation, and of its parts if it is a read-modify-write.
@@ -40,13 +49,13 @@ impl PhaseState {
         ticket: &Ticket,
         did: &Performed,
         outcome: Outcome,
-        success: bool,
+        class: Class,
     ) {
         let due = ticket.due.unwrap_or(did.started);
         let whole = Sample {
             kind: ticket.draft.kind,
             outcome,
-            success,
+            class,
             part: false,
             due,
             started: did.started,
@@ -70,7 +79,7 @@ impl PhaseState {
         let read = Sample {
             kind: Kind::Read,
             outcome: Outcome::Ok,
-            success: true,
+            class: Class::Success,
             part: true,
             done: turn.read_done,
             ..whole

@@ -2,36 +2,49 @@
 
 use super::{PhaseState, Slot};
 use crate::clock::Usage;
-use crate::recorder::{Counts, SECOND, Tick, WriterMessage};
-
-/// A backlog below this share of a second's operations is the granularity of the tick, not lateness.
-const BACKLOG_SHARE: f64 = 0.01;
+use crate::recorder::{SECOND, Tick, WriterMessage};
 
 impl PhaseState {
-    /// Close the seconds on the wall that are over at `now`.
+    /// Close the seconds on the wall that are over at `now`, each with what belongs to it.
     pub fn tick(&mut self, now: u64) {
         let second = now.saturating_sub(self.start_ns) / SECOND;
-        if second <= self.ticked {
-            return;
+        self.dispenser.look_ahead(now);
+        if let Some(end) = self.dispenser.offered_until() {
+            self.window_end = self.offered_end(end);
         }
-        let mut due = 0;
-        self.dispenser.newly_due(now, |_| due += 1);
-        self.ship(second - 1, due);
-        self.ticked = second;
+        while self.ticked < second {
+            let due = self.dispenser.due_by_next_second();
+            self.ship(self.ticked, due);
+            self.ticked += 1;
+        }
     }
 
-    fn ship(&mut self, second: u64, newly_due: u64) {
+    /// A rate that changes moves the end of a schedule; a closed loop ends with its last operation or its time.
+    fn offered_end(&self, foreseen: u64) -> u64 {
+        if self.dispenser.paced() {
+            foreseen
+        } else {
+            foreseen.min(self.window_end)
+        }
+    }
+
+    /// Second `second` is over; `due_total` operations have fallen due up to its end.
+    fn ship(&mut self, second: u64, due_total: u64) {
         let paced = self.dispenser.paced();
         let (mut counts, p50, p99) = self.recorder.tick(second, self.in_flight);
-        counts.due = if paced { newly_due } else { counts.started };
+        counts.due = if paced {
+            due_total.saturating_sub(self.due_total)
+        } else {
+            counts.started
+        };
         self.due_total += counts.due;
         let backlog = if paced {
             self.due_total.saturating_sub(self.started_total)
         } else {
             0
         };
-        self.saturate(backlog, &counts);
         let cpu = Usage::now().cpu_ns();
+        let verdicts = self.verdicts.since(&self.verdicts_at_tick);
         let tick = Tick {
             second,
             counts,
@@ -41,21 +54,13 @@ impl PhaseState {
             live: (p50, p99),
             cpu_ns: cpu - self.cpu_at_tick,
             watermark: self.watermark(second),
+            verdicts,
+            cap: self.slots.len() as u64,
+            coordinators: self.shares.take(),
         };
         self.cpu_at_tick = cpu;
-        let _ = self.out.send(WriterMessage::Tick(Box::new(tick))); // the writer outlives the core
-    }
-
-    fn saturate(&mut self, backlog: u64, counts: &Counts) {
-        self.saturation.max_backlog = self.saturation.max_backlog.max(backlog);
-        if backlog as f64 <= (counts.due as f64 * BACKLOG_SHARE).max(10.0) {
-            return;
-        }
-        if counts.in_flight >= self.slots.len() as u64 {
-            self.saturation.seconds_cap_reached += 1;
-        } else {
-            self.saturation.seconds_saturated += 1;
-        }
+        self.verdicts_at_tick = self.verdicts;
+        let _ = self.out.send(WriterMessage::Tick(Box::new(tick))); // the writer outlives the phase's state
     }
 
     /// The first second in which something that was due is still outstanding, at most `second`.
@@ -69,8 +74,8 @@ impl PhaseState {
     /// The phase is over: what is unanswered and unsent is censored. Returns (unsent, unanswered).
     pub fn close(&mut self, now: u64) -> (u64, u64) {
         self.tick(now);
-        let mut newly = 0;
-        self.dispenser.newly_due(now, |_| newly += 1);
+        let due = self.dispenser.due_by(now);
+        let newly = due.saturating_sub(self.due_total);
         let busy: Vec<Slot> = self.slots.iter().filter(|s| s.busy).copied().collect();
         for slot in &busy {
             self.recorder
@@ -84,8 +89,47 @@ impl PhaseState {
         }
         let counts = &self.recorder.counts;
         if newly + counts.started + counts.done > 0 || self.ticked == 0 {
-            self.ship(self.ticked, newly);
+            self.ship(self.ticked, due);
         }
         (unsent, busy.len() as u64)
     }
+
+    /// The end, ns, of the window in which operations were offered, with the operations and successes done within it. It ends
+    /// where the next operation would have been due, in a closed loop where the last was sent: a straggler is waited for, and
+    /// makes the phase no longer. A closed loop too short for that is measured to its last completion.
+    pub fn window(&mut self) -> Window {
+        let known = self.dispenser.offered_until();
+        let end_ns = known.map_or(self.window_end, |end| self.offered_end(end));
+        let within = self.within.0 as f64;
+        let short = !self.dispenser.paced() && within < self.done as f64 * ENOUGH_WITHIN;
+        if end_ns == u64::MAX || end_ns <= self.start_ns || short {
+            for kind in &mut self.kinds {
+                kind.within = kind.count;
+            }
+            return Window {
+                end_ns: self.last_done.max(self.start_ns + 1),
+                operations: self.done,
+                ok: self.ok,
+            };
+        }
+        Window {
+            end_ns,
+            operations: self.within.0,
+            ok: self.within.1,
+        }
+    }
+}
+
+/// A closed loop of which less was done when its last operation was sent has no time of its own before its end.
+const ENOUGH_WITHIN: f64 = 0.9;
+
+/// The time in which operations were offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// Its end, CLOCK_MONOTONIC ns.
+    pub end_ns: u64,
+    /// Operations done within it.
+    pub operations: u64,
+    /// Of those, successes.
+    pub ok: u64,
 }

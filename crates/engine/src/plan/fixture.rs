@@ -14,7 +14,7 @@ pub fn plan(seed: u64, change: &Value) -> Plan {
         workload[name] = value.clone();
     }
     let plan = json!({
-        "plan_format": 1,
+        "plan_format": 2,
         "seed": seed,
         "out": "/nowhere",
         "driver": {"kind": "null"},

@@ -2,6 +2,7 @@
 //!
 //! Parsing never touches the world: a plan is checked here as a whole before anything is opened.
 
+mod arrivals;
 mod check;
 mod driver;
 #[cfg(test)]
@@ -10,6 +11,7 @@ mod hbase;
 pub mod words;
 mod workload;
 
+pub use arrivals::{Arrivals, Rate};
 pub use driver::{CqlPlan, DriverPlan, EmbeddedPlan};
 pub use hbase::{BLOOMS, COMPRESSIONS, DURABILITIES, HbasePlan};
 pub use workload::{
@@ -21,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// The version of the plan format; a plan of another version is refused.
-pub const PLAN_FORMAT: u32 = 1;
+pub const PLAN_FORMAT: u32 = 2;
 
 /// A plan that cannot be run; the text says which field and why.
 #[derive(Debug, thiserror::Error)]
@@ -160,25 +162,8 @@ pub enum PhaseKind {
     Load,
     /// Operations of the mix.
     Run,
-}
-
-/// When operations are due.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Arrivals {
-    /// As soon as a client is free: due = started.
-    #[default]
-    Closed,
-    /// Evenly spaced.
-    Constant {
-        /// Operations per second over all engines.
-        rate: f64,
-    },
-    /// Exponential gaps.
-    Poisson {
-        /// Mean operations per second over all engines.
-        rate: f64,
-    },
+    /// Read back every record that this engine got a write acknowledged for, and say what is lost or stale.
+    Audit,
 }
 
 /// When a phase ends: whichever comes first.
@@ -198,8 +183,14 @@ impl Plan {
     pub fn check(&self) -> Result<(), PlanError> {
         let refuse = |text: String| Err(PlanError(text));
         if self.plan_format != PLAN_FORMAT {
+            let age = if self.plan_format < PLAN_FORMAT {
+                "an older"
+            } else {
+                "a newer"
+            };
             return refuse(format!(
-                "plan_format is {}, this engine speaks {PLAN_FORMAT}",
+                "plan_format is {}, this engine speaks {PLAN_FORMAT}: the plan was made by {age} Steelyard; use the engine of \
+                 the same release",
                 self.plan_format
             ));
         }
@@ -217,6 +208,13 @@ impl Plan {
                 .check(self.workload.records)
                 .map_err(|e| PlanError(format!("phases[{i}]: {}", e.0)))?;
         }
+        let audits = |phase: &Phase| phase.kind == PhaseKind::Audit;
+        if self.phases.iter().any(audits) && self.workload.verify != Verify::Full {
+            return refuse(
+                "a phase of kind audit needs workload.verify = full: without it nobody remembers what was acknowledged"
+                    .into(),
+            );
+        }
         self.workload.check()?;
         self.driver.check(&self.workload)
     }
@@ -227,7 +225,7 @@ impl Phase {
     pub fn operations(&self, records: u64) -> Option<u64> {
         match self.kind {
             PhaseKind::Load => Some(records.saturating_sub(self.first)),
-            PhaseKind::Run => self.limit.operations,
+            PhaseKind::Run | PhaseKind::Audit => self.limit.operations,
         }
     }
 
@@ -246,16 +244,12 @@ impl Phase {
                 self.first
             )));
         }
-        if self.kind == PhaseKind::Run && self.first > 0 {
+        if self.kind != PhaseKind::Load && self.first > 0 {
             return refuse(
                 "first is where a load begins; a run's first number comes with its command",
             );
         }
-        if let Arrivals::Constant { rate } | Arrivals::Poisson { rate } = self.arrivals
-            && !(rate.is_finite() && rate > 0.0)
-        {
-            return refuse("arrivals.rate must be above 0");
-        }
+        self.arrivals.check()?;
         if self
             .limit
             .seconds
@@ -268,6 +262,12 @@ impl Phase {
             && self.limit.seconds.is_none()
         {
             return refuse("limit needs operations or seconds: the phase would never end");
+        }
+        let endless = self.limit.seconds.is_none() && self.kind != PhaseKind::Audit;
+        if endless && self.arrivals.rate().is_some_and(Rate::ends_at_zero) {
+            return refuse(
+                "arrivals.rate ends at 0: limit needs seconds, or the phase would never end",
+            );
         }
         Ok(())
     }

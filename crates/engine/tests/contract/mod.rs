@@ -30,7 +30,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// A plan for `driver` with fields of `shortest` to `longest` bytes.
 pub fn plan(driver: &serde_json::Value, shortest: u32, longest: u32) -> Plan {
     let plan = json!({
-        "plan_format": 1,
+        "plan_format": 2,
         "seed": 7,
         "out": "/nowhere",
         "driver": driver,

@@ -17,7 +17,7 @@ pub fn plan(seed: u64, records: u64, workload: &Value) -> Plan {
         whole[name] = value.clone();
     }
     serde_json::from_value(json!({
-        "plan_format": 1, "seed": seed, "out": "/nowhere", "driver": {"kind": "null"}, "workload": whole,
+        "plan_format": 2, "seed": seed, "out": "/nowhere", "driver": {"kind": "null"}, "workload": whole,
         "phases": [{"name": "run", "kind": "run", "in_flight": 8, "limit": {"operations": DRAWS}}],
     }))
     .expect("a plan")

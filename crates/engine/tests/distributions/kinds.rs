@@ -63,7 +63,14 @@ fn single_fields_are_equally_likely() {
 
 #[test]
 fn poisson_arrivals_leave_exponential_gaps() {
-    let mut schedule = Schedule::new(3, Arrivals::Poisson { rate: 1000.0 }, 0).expect("a schedule");
+    let mut schedule = Schedule::new(
+        3,
+        &Arrivals::Poisson {
+            rate: 1000.0.into(),
+        },
+        0,
+    )
+    .expect("a schedule");
     let due: Vec<f64> = (0..DRAWS)
         .map(|index| schedule.due(index) as f64 / 1e6)
         .collect();

@@ -1,7 +1,7 @@
 //! The system tables: what a driver that opens a session asks of a cluster of one Cassandra node.
 
 use super::wire::Writer;
-use crate::shape::{FIELD, HOST, KEYSPACE, Shape, TABLE};
+use crate::shape::{FIELD, KEYSPACE, Shape, TABLE, address};
 
 /// `varchar`, as metadata say it (section 4.2.5.2).
 pub const TEXT: &[u8] = &[0, 0x0D];
@@ -9,13 +9,22 @@ const INT: &[u8] = &[0, 0x09];
 const TEXTS: &[u8] = &[0, 0x20, 0, 0x0D];
 const ID: [u8; 16] = *b"steelyard's fake";
 
+/// Which node of the cluster is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    pub node: usize,
+    /// Of so many.
+    pub nodes: usize,
+}
+
 /// A cell with its type.
 enum Value {
     Text(String),
-    Texts(Vec<&'static str>),
-    Map(Vec<(&'static str, &'static str)>),
-    Uuid,
-    Inet,
+    Texts(Vec<String>),
+    Map(Vec<(&'static str, String)>),
+    /// Of the node of that place.
+    Uuid(usize),
+    Inet(usize),
     Int(i32),
     Bool(bool),
 }
@@ -40,16 +49,9 @@ impl Query {
     /// From CQL text, of which only `SELECT columns FROM table` is understood.
     pub fn parse(text: &str) -> Kind {
         let lower = text.trim_start().to_ascii_lowercase();
-        let Some((columns, rest)) = lower
-            .strip_prefix("select ")
-            .and_then(|t| t.split_once(" from "))
-        else {
+        let Some((columns, rest)) = select(&lower) else {
             return Kind::Data(Vec::new());
         };
-        let columns: Vec<_> = columns
-            .split(',')
-            .map(|c| c.trim().trim_matches('"').to_owned())
-            .collect();
         let table = rest
             .split_whitespace()
             .next()
@@ -59,10 +61,11 @@ impl Query {
             return Kind::Data(columns);
         }
         let query = Self { table, columns };
-        let known = query
-            .columns
-            .iter()
-            .all(|column| query.value(column, 0).is_some());
+        let known = query.columns.iter().all(|column| {
+            query
+                .value(column, 0, Place { node: 0, nodes: 1 })
+                .is_some()
+        });
         if known {
             Kind::System(query)
         } else {
@@ -71,29 +74,44 @@ impl Query {
     }
 
     /// Rows of the table. What stands after FROM is not looked at: all that there is, is what is asked for.
-    fn count(&self, shape: Shape) -> usize {
+    fn count(&self, shape: Shape, place: Place) -> usize {
         match self.table.as_str() {
             "system.local" | "system_schema.keyspaces" | "system_schema.tables" => 1,
+            "system.peers" => place.nodes - 1,
             "system_schema.columns" => 1 + shape.fields,
             _ => 0,
         }
     }
 
     /// A cell of row `row`; None if there is no such table or column.
-    fn value(&self, column: &str, row: usize) -> Option<Value> {
+    fn value(&self, column: &str, row: usize, place: Place) -> Option<Value> {
+        // Peers are all the others, in their order.
+        let other = row + usize::from(row >= place.node);
+        let node = if self.table == "system.peers" {
+            other
+        } else {
+            place.node
+        };
         let text = |text: &str| Some(Value::Text(text.to_owned()));
         match (self.table.as_str(), column) {
-            ("system.local" | "system.peers", "host_id" | "schema_version") => Some(Value::Uuid),
-            ("system.local" | "system.peers", "rpc_address") => Some(Value::Inet),
+            ("system.local" | "system.peers", "host_id") => Some(Value::Uuid(node)),
+            // one version of the schema, whoever is asked
+            ("system.local" | "system.peers", "schema_version") => Some(Value::Uuid(0)),
+            ("system.local" | "system.peers", "rpc_address") => Some(Value::Inet(node)),
             ("system.local" | "system.peers", "data_center") => text("datacenter1"),
             ("system.local" | "system.peers", "rack") => text("rack1"),
             ("system.local" | "system.peers", "release_version") => text("4.0.0-fake"),
-            ("system.local" | "system.peers", "tokens") => Some(Value::Texts(vec!["0"])),
+            ("system.local" | "system.peers", "tokens") => {
+                Some(Value::Texts(vec![token(node, place.nodes).to_string()]))
+            }
             ("system.local", "cluster_name") => text("fake"),
             ("system.local", "partitioner") => text("org.apache.cassandra.dht.Murmur3Partitioner"),
             ("system_schema.keyspaces", "replication") => Some(Value::Map(vec![
-                ("class", "org.apache.cassandra.locator.SimpleStrategy"),
-                ("replication_factor", "1"),
+                (
+                    "class",
+                    "org.apache.cassandra.locator.SimpleStrategy".to_owned(),
+                ),
+                ("replication_factor", place.nodes.to_string()),
             ])),
             ("system_schema.keyspaces", "durable_writes") => Some(Value::Bool(true)),
             ("system_schema.tables", "compaction" | "compression" | "caching") => {
@@ -122,12 +140,13 @@ impl Query {
     }
 
     /// A cell of a row that is there, of a column that was known when the query was parsed.
-    fn cell(&self, column: &str, row: usize) -> Value {
-        self.value(column, row).expect("checked by parse")
+    fn cell(&self, column: &str, row: usize, place: Place) -> Value {
+        self.value(column, row, place).expect("checked by parse")
     }
 
     /// Metadata of the answer.
     pub fn metadata(&self, w: &mut Writer<'_>) {
+        let place = Place { node: 0, nodes: 1 }; // types are the same everywhere
         let (keyspace, table) = self
             .table
             .split_once('.')
@@ -135,17 +154,17 @@ impl Query {
         w.i32(super::GLOBAL_TABLE).i32(self.columns.len() as i32);
         w.text(keyspace).text(table);
         for column in &self.columns {
-            w.text(column).raw(self.cell(column, 0).kind());
+            w.text(column).raw(self.cell(column, 0, place).kind());
         }
     }
 
     /// The rows, with their count.
-    pub fn rows(&self, shape: Shape, w: &mut Writer<'_>) {
-        let count = self.count(shape);
+    pub fn rows(&self, shape: Shape, place: Place, w: &mut Writer<'_>) {
+        let count = self.count(shape, place);
         w.i32(count as i32);
         for row in 0..count {
             for column in &self.columns {
-                w.bytes(&self.cell(column, row).encode());
+                w.bytes(&self.cell(column, row, place).encode());
             }
         }
     }
@@ -157,8 +176,8 @@ impl Value {
             Self::Text(_) => TEXT,
             Self::Texts(_) => &[0, 0x22, 0, 0x0D],
             Self::Map(_) => &[0, 0x21, 0, 0x0D, 0, 0x0D],
-            Self::Uuid => &[0, 0x0C],
-            Self::Inet => &[0, 0x10],
+            Self::Uuid(_) => &[0, 0x0C],
+            Self::Inet(_) => &[0, 0x10],
             Self::Int(_) => INT,
             Self::Bool(_) => &[0, 0x04],
         }
@@ -184,11 +203,13 @@ impl Value {
                     w.bytes(key.as_bytes()).bytes(value.as_bytes());
                 }
             }
-            Self::Uuid => {
-                w.raw(&ID);
+            Self::Uuid(node) => {
+                let mut id = ID;
+                id[0] = id[0].wrapping_add(*node as u8);
+                w.raw(&id);
             }
-            Self::Inet => {
-                w.raw(&HOST.octets());
+            Self::Inet(node) => {
+                w.raw(&address(*node).octets());
             }
             Self::Int(value) => {
                 w.i32(*value);
@@ -197,6 +218,25 @@ impl Value {
         }
         bytes
     }
+}
+
+/// The columns that a SELECT (in lower case) names, and what follows on FROM.
+pub fn select(text: &str) -> Option<(Vec<String>, &str)> {
+    let (columns, rest) = text.strip_prefix("select ")?.split_once(" from ")?;
+    Some((names(columns), rest))
+}
+
+/// The names of a list of columns.
+pub fn names(columns: &str) -> Vec<String> {
+    let name = |column: &str| column.trim().trim_matches('"').to_owned();
+    columns.split(',').map(name).collect()
+}
+
+/// The token of a node: the ring in equal parts.
+const fn token(node: usize, nodes: usize) -> i64 {
+    ((u64::MAX / nodes as u64) * node as u64)
+        .wrapping_add(1 << 63)
+        .cast_signed()
 }
 
 /// The types of a statement's markers, by the words before each.

@@ -1,13 +1,17 @@
-//! CQL, version 4 of the binary protocol (`native_protocol_v4.spec`): a cluster of one node with one table, as far as the scylla
-//! crate asks when it opens a session, and then EXECUTE.
+//! CQL, version 4 of the binary protocol (`native_protocol_v4.spec`): a cluster with one table, as far as the scylla
+//! crate asks when it opens a session, and then EXECUTE. Of several nodes each knows what was prepared with it.
 
 mod catalogue;
+mod statement;
 mod wire;
 
 use crate::fault::Fate;
-use crate::server::{Operation, Step, Taken};
-use crate::shape::{KEYSPACE, Shape, TABLE, number};
-use catalogue::{Kind, Query};
+use crate::shape::{KEYSPACE, Shape, TABLE};
+use crate::store::{Request, Row};
+use crate::ticket::{self, Operation, Step, Taken, Ticket};
+use catalogue::{Kind, Place, Query};
+use serde_json::{Value, json};
+use statement::Data;
 use std::collections::HashMap;
 use wire::{HEADER, Header, Reader, Writer, opcode};
 
@@ -28,21 +32,16 @@ mod error {
 }
 
 const GLOBAL_TABLE: i32 = 0x01;
+const HAS_MORE_PAGES: i32 = 0x02;
 const NO_METADATA: i32 = 0x04;
-
-/// How an answer finds its call, and what it says.
-#[derive(Debug)]
-pub struct Ticket {
-    stream: i16,
-    statement: usize,
-}
 
 /// What a prepared statement does.
 enum Statement {
     /// Reads a system table.
     System(Query),
-    /// About records: the columns it reads, and the RESULT it is answered with.
+    /// About records: the columns it reads, and the RESULT with which servers that keep nothing answer it.
     Data {
+        data: Data,
         columns: Vec<String>,
         answer: Vec<u8>,
     },
@@ -51,22 +50,57 @@ enum Statement {
 /// The server's side of CQL.
 pub struct Cql {
     shape: Shape,
+    /// What is bound to statements is kept.
+    kept: bool,
     statements: Vec<Statement>,
     by_text: HashMap<String, usize>,
+    nodes: Vec<Node>,
+}
+
+/// One node.
+#[derive(Default, Clone)]
+struct Node {
+    /// By statement, whether it was prepared here.
+    knows: Vec<bool>,
+    /// PREPAREs of statements about records since the case began.
+    prepares: u64,
+    /// EXECUTEs of known statements about records since then.
+    operations: u64,
 }
 
 impl Cql {
     /// A table of this shape, which has always been there.
-    pub fn new(shape: Shape) -> Self {
+    pub fn new(shape: Shape, nodes: usize, kept: bool) -> Self {
         Self {
             shape,
+            kept,
+            nodes: vec![Node::default(); nodes],
             statements: Vec::new(),
             by_text: HashMap::new(),
         }
     }
 
-    /// Take the message at the start of `input`; what can be answered at once is.
-    pub fn take(&mut self, input: &[u8], out: &mut Vec<u8>) -> Taken {
+    /// All nodes forget what was prepared.
+    pub fn forget(&mut self) {
+        self.nodes.iter_mut().for_each(|node| node.knows.clear());
+    }
+
+    /// Begin to count anew.
+    pub fn count_anew(&mut self) {
+        for node in &mut self.nodes {
+            (node.prepares, node.operations) = (0, 0);
+        }
+    }
+
+    /// What has come to each node since: PREPAREs and EXECUTEs of statements about records.
+    pub fn counts(&self) -> Value {
+        let counts =
+            |node: &Node| json!({"prepares": node.prepares, "operations": node.operations});
+        self.nodes.iter().map(counts).collect()
+    }
+
+    /// Take the message at the start of `input`, which came to `node`; what can be answered at once is.
+    pub fn take(&mut self, node: usize, input: &[u8], out: &mut Vec<u8>) -> Taken {
         let Some(header) = Header::read(input) else {
             return Taken::Partial;
         };
@@ -77,7 +111,7 @@ impl Cql {
             return Taken::Partial;
         };
         let bytes = HEADER + header.length;
-        let step = self.serve(&header, body, out).unwrap_or_else(|| {
+        let step = self.serve(node, &header, body, out).unwrap_or_else(|| {
             refuse(
                 header.stream,
                 error::PROTOCOL,
@@ -90,7 +124,13 @@ impl Cql {
     }
 
     /// Answer, or give back the operation that is to be answered later; None if the request cannot be read.
-    fn serve(&mut self, header: &Header, body: &[u8], out: &mut Vec<u8>) -> Option<Step> {
+    fn serve(
+        &mut self,
+        node: usize,
+        header: &Header,
+        body: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Option<Step> {
         let mut reader = Reader(body);
         match header.opcode {
             opcode::STARTUP | opcode::REGISTER => {
@@ -100,9 +140,9 @@ impl Cql {
                 w.u16(2).text("CQL_VERSION").u16(1).text("3.4.5");
                 w.text("COMPRESSION").u16(0);
             }),
-            opcode::QUERY => self.query(header.stream, reader.long_text()?, out),
-            opcode::PREPARE => self.prepare(header.stream, reader.long_text()?, out),
-            opcode::EXECUTE => return self.execute(header.stream, &mut reader, out),
+            opcode::QUERY => self.query(node, header.stream, reader.long_text()?, out),
+            opcode::PREPARE => self.prepare(node, header.stream, reader.long_text()?, out),
+            opcode::EXECUTE => return self.execute(node, header.stream, &mut reader, out),
             _ => refuse(
                 header.stream,
                 error::PROTOCOL,
@@ -113,9 +153,9 @@ impl Cql {
         Some(Step::Answered)
     }
 
-    fn query(&self, stream: i16, text: &str, out: &mut Vec<u8>) {
+    fn query(&self, node: usize, stream: i16, text: &str, out: &mut Vec<u8>) {
         match Query::parse(text) {
-            Kind::System(query) => self.rows(stream, &query, out),
+            Kind::System(query) => self.rows(node, stream, &query, out),
             Kind::Missing(table) => missing(stream, &table, out),
             // a change of the schema: the table is there already
             Kind::Data(_) => Writer::frame(out, stream, opcode::RESULT, |w| {
@@ -124,28 +164,36 @@ impl Cql {
         }
     }
 
-    fn rows(&self, stream: i16, query: &Query, out: &mut Vec<u8>) {
+    fn rows(&self, node: usize, stream: i16, query: &Query, out: &mut Vec<u8>) {
         Writer::frame(out, stream, opcode::RESULT, |w| {
             w.i32(result::ROWS);
             query.metadata(w);
-            query.rows(self.shape, w);
+            let nodes = self.nodes.len();
+            query.rows(self.shape, Place { node, nodes }, w);
         });
     }
 
-    fn prepare(&mut self, stream: i16, text: &str, out: &mut Vec<u8>) {
+    fn prepare(&mut self, node: usize, stream: i16, text: &str, out: &mut Vec<u8>) {
         let statement = match Query::parse(text) {
             Kind::Missing(table) => return missing(stream, &table, out),
             Kind::System(query) => Statement::System(query),
             Kind::Data(columns) => Statement::Data {
+                data: Data::parse(text),
                 answer: answer(&columns, self.shape),
                 columns,
             },
         };
+        let about_records = matches!(statement, Statement::Data { .. });
         let next = self.statements.len();
         let id = *self.by_text.entry(text.to_owned()).or_insert(next);
         if id == next {
             self.statements.push(statement);
         }
+        let node = &mut self.nodes[node];
+        node.prepares += u64::from(about_records);
+        node.knows
+            .resize(self.statements.len().max(node.knows.len()), false);
+        node.knows[id] = true;
         let markers = catalogue::markers(text);
         Writer::frame(out, stream, opcode::RESULT, |w| {
             w.i32(result::PREPARED)
@@ -170,31 +218,48 @@ impl Cql {
         });
     }
 
-    fn execute(&self, stream: i16, reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Option<Step> {
+    fn execute(
+        &mut self,
+        node: usize,
+        stream: i16,
+        reader: &mut Reader<'_>,
+        out: &mut Vec<u8>,
+    ) -> Option<Step> {
         let given = reader.short_bytes()?;
         let id = given
             .try_into()
             .map_or(usize::MAX, |id| u64::from_be_bytes(id) as usize);
-        match self.statements.get(id) {
+        let known = self.nodes[node].knows.get(id).copied().unwrap_or(false);
+        match self.statements.get(id).filter(|_| known) {
             None => Writer::frame(out, stream, opcode::ERROR, |w| {
                 w.i32(error::UNPREPARED)
                     .text("not prepared here")
                     .short_bytes(given);
             }),
-            Some(Statement::System(query)) => self.rows(stream, query, out),
-            Some(Statement::Data { .. }) => {
-                let (_consistency, _flags, _values) = (reader.u16()?, reader.u8()?, reader.u16()?);
-                let number = number(reader.bytes()?);
+            Some(Statement::System(query)) => self.rows(node, stream, query, out),
+            Some(Statement::Data { data, .. }) => {
+                let bound = data.bind(reader, self.kept)?;
+                self.nodes[node].operations += 1;
                 let statement = id;
-                let ticket = crate::server::Ticket::Cql(Ticket { stream, statement });
-                return Some(Step::Asked(Operation { number, ticket }));
+                return Some(Step::Asked(Operation {
+                    number: bound.number,
+                    side: bound.side,
+                    ticket: Ticket::Cql(ticket::Cql { stream, statement }),
+                    request: bound.request,
+                }));
             }
         }
         Some(Step::Answered)
     }
 
-    /// Append the answer to an operation.
-    pub fn answer(&self, ticket: &Ticket, fate: Fate, out: &mut Vec<u8>) {
+    /// Append the answer to an operation: what was `found` in the table, or without one the same record for all.
+    pub fn answer(
+        &self,
+        ticket: &ticket::Cql,
+        fate: Fate,
+        found: Option<(&Request, Vec<Row<'_>>)>,
+        out: &mut Vec<u8>,
+    ) {
         match (fate, &self.statements[ticket.statement]) {
             (Fate::Error, _) => refuse(ticket.stream, error::SERVER, "an error, as asked for", out),
             (Fate::Overloaded, _) => refuse(
@@ -203,9 +268,12 @@ impl Cql {
                 "overloaded, as asked for",
                 out,
             ),
-            (_, Statement::Data { answer, .. }) => {
-                Writer::frame(out, ticket.stream, opcode::RESULT, |w| {
-                    w.raw(answer);
+            (_, Statement::Data { data, answer, .. }) => {
+                Writer::frame(out, ticket.stream, opcode::RESULT, |w| match found {
+                    Some((request, rows)) if data.reads() => page(data, request, &rows, w),
+                    _ => {
+                        w.raw(answer);
+                    }
                 });
             }
             (_, Statement::System(_)) => unreachable!("answered at once"),
@@ -230,6 +298,29 @@ fn answer(columns: &[String], shape: Shape) -> Vec<u8> {
         w.bytes(&value);
     }
     body
+}
+
+/// The RESULT of a read: the rows found, and where the next page begins if there is one.
+fn page(data: &Data, request: &Request, rows: &[Row<'_>], w: &mut Writer<'_>) {
+    let last = match request {
+        Request::Scan {
+            rows: most, left, ..
+        } if *left > 0 && rows.len() == *most => rows.last().map(|(key, _)| (*left as u32, *key)),
+        _ => None,
+    };
+    let more = if last.is_some() { HAS_MORE_PAGES } else { 0 };
+    w.i32(result::ROWS).i32(NO_METADATA | more);
+    w.i32(data.columns.len() as i32);
+    if let Some((left, key)) = last {
+        w.bytes(&[&left.to_be_bytes(), key].concat());
+    }
+    w.i32(rows.len() as i32);
+    for (key, values) in rows {
+        for column in &data.columns {
+            let field = |place: usize| values.get(place).copied().flatten();
+            w.value(column.map_or(Some(*key), field));
+        }
+    }
 }
 
 fn refuse(stream: i16, code: i32, text: &str, out: &mut Vec<u8>) {

@@ -59,9 +59,14 @@ impl<'a> Reader<'a> {
         self.take(2).map(|b| u16::from_be_bytes([b[0], b[1]]))
     }
 
-    fn u32(&mut self) -> Option<u32> {
+    pub fn u32(&mut self) -> Option<u32> {
         self.take(4)
             .map(|b| u32::from_be_bytes([b[0], b[1], b[2], b[3]]))
+    }
+
+    pub fn i64(&mut self) -> Option<i64> {
+        let bytes = self.take(8)?.first_chunk::<8>()?;
+        Some(i64::from_be_bytes(*bytes))
     }
 
     /// `[bytes]`; a null one is None too.
@@ -122,5 +127,13 @@ impl Writer<'_> {
     /// `[bytes]`
     pub fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         self.i32(bytes.len() as i32).raw(bytes)
+    }
+
+    /// `[bytes]`, null without a value.
+    pub fn value(&mut self, value: Option<&[u8]>) -> &mut Self {
+        match value {
+            Some(bytes) => self.bytes(bytes),
+            None => self.i32(-1),
+        }
     }
 }

@@ -5,9 +5,9 @@ mod cell;
 mod cluster;
 mod wire;
 
-use crate::fault::Fate;
-use crate::server::{Operation, Step, Taken};
+use crate::fault::{Fate, Side};
 use crate::shape::{FAMILY, FIELD, Shape, number};
+use crate::ticket::{self, Operation, Step, Taken, Ticket};
 use wire::{Message, Reader};
 
 /// Magic, version 0, SIMPLE authentication.
@@ -15,14 +15,6 @@ const PREAMBLE: &[u8; 6] = b"HBas\0\x50";
 const SERVER_ERROR: &str = "java.io.IOException";
 const OVERLOADED: &str = "org.apache.hadoop.hbase.CallQueueTooBigException";
 const UNKNOWN: &str = "org.apache.hadoop.hbase.DoNotRetryIOException";
-
-/// How an answer finds its call, and what it says.
-#[derive(Debug)]
-pub struct Ticket {
-    call: u64,
-    /// The row to be returned; none for a write.
-    row: Option<Box<[u8]>>,
-}
 
 /// The server's side of HBase's RPC.
 pub struct Hbase {
@@ -68,14 +60,16 @@ impl Hbase {
         let param = reader.delimited().unwrap_or_default();
         if let b"Get" | b"Mutate" = method {
             let row = Reader(Reader(param).find(2)?).find(1)?;
-            let ticket = Ticket {
+            let reads = method == b"Get";
+            let ticket = Ticket::Hbase(ticket::Hbase {
                 call,
-                row: (method == b"Get").then(|| row.into()),
-            };
-            let ticket = crate::server::Ticket::Hbase(ticket);
+                row: reads.then(|| row.into()),
+            });
             return Some(Step::Asked(Operation {
                 number: number(row),
+                side: if reads { Side::Reads } else { Side::Writes },
                 ticket,
+                request: None,
             }));
         }
         match cluster::answer(method, param, self.port) {
@@ -91,7 +85,7 @@ impl Hbase {
     }
 
     /// Append the answer to an operation.
-    pub fn answer(&self, ticket: &Ticket, fate: Fate, out: &mut Vec<u8>) {
+    pub fn answer(&self, ticket: &ticket::Hbase, fate: Fate, out: &mut Vec<u8>) {
         match (fate, &ticket.row) {
             (Fate::Error, _) => refuse(out, ticket.call, SERVER_ERROR, "as asked for"),
             (Fate::Overloaded, _) => refuse(out, ticket.call, OVERLOADED, "as asked for"),

@@ -1,8 +1,8 @@
 //! What is in effect on the servers and on our side, asked once when the driver opens.
 
+use super::keeper::RECONNECT;
 use super::options::{Names, level_name};
 use super::schema::{self, Keyspace};
-use super::keeper::RECONNECT;
 use super::session::{PROBE_AFTER, PROBE_LIMIT};
 use crate::driver::OpenError;
 use crate::plan::CqlPlan;

@@ -189,6 +189,11 @@ impl Drop for Keeper {
 fn places(routes: &Routes, connections: usize) -> Vec<Place> {
     let nodes = routes.nodes.iter();
     nodes
-        .flat_map(|node| (0..connections).map(|number| Place { node: *node, number }))
+        .flat_map(|node| {
+            (0..connections).map(|number| Place {
+                node: *node,
+                number,
+            })
+        })
         .collect()
 }

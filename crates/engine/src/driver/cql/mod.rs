@@ -113,4 +113,9 @@ impl Cql {
     pub fn traffic(&self) -> Traffic {
         self.counters.traffic()
     }
+
+    /// See [`super::AnyDriver::coordinators`].
+    pub fn coordinators(&self) -> Vec<String> {
+        self.counters.coordinators.names()
+    }
 }

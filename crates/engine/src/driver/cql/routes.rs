@@ -131,8 +131,14 @@ mod tests {
         let routes = three();
         let of = |turn| routes.coordinator(b"key", None, turn, |_| true);
         assert_eq!([of(0), of(1), of(2)], [Some(1), Some(2), Some(1)]);
-        assert_eq!(routes.coordinator(b"key", None, 0, |node| node == 2), Some(2));
-        assert_eq!(routes.coordinator(b"key", None, 0, |node| node == 0), Some(0));
+        assert_eq!(
+            routes.coordinator(b"key", None, 0, |node| node == 2),
+            Some(2)
+        );
+        assert_eq!(
+            routes.coordinator(b"key", None, 0, |node| node == 0),
+            Some(0)
+        );
         assert_eq!(routes.coordinator(b"key", None, 0, |_| false), None);
     }
 
@@ -142,6 +148,9 @@ mod tests {
         for turn in 0..6 {
             assert_ne!(routes.coordinator(b"key", Some(1), turn, |_| true), Some(1));
         }
-        assert_eq!(routes.coordinator(b"key", Some(1), 0, |node| node == 1), Some(1));
+        assert_eq!(
+            routes.coordinator(b"key", Some(1), 0, |node| node == 1),
+            Some(1)
+        );
     }
 }

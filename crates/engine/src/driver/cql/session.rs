@@ -51,6 +51,8 @@ struct Preparation {
 /// A connection with what waits for it.
 struct Line {
     place: Place,
+    /// Its node's index among coordinators.
+    coordinator: u16,
     connection: net::Connection<Frames, Purpose>,
     /// Clients whose requests found no room.
     waiting: VecDeque<u32>,
@@ -119,7 +121,9 @@ impl State {
     /// Which lines lead to which node.
     fn chart(&mut self) {
         let lines = self.lines.iter().flatten();
-        let placed: Vec<_> = lines.map(|line| (line.place.node, line.connection.token())).collect();
+        let placed: Vec<_> = lines
+            .map(|line| (line.place.node, line.connection.token()))
+            .collect();
         let of = |node: &SocketAddr| {
             let own = placed.iter().filter(|(place, _)| place == node);
             own.map(|(_, token)| *token).collect()
@@ -139,14 +143,25 @@ impl State {
 impl CqlSession {
     /// Append the request of `client` to connection `token`, or let it wait there for room.
     #[inline]
-    fn send(&mut self, token: u32, client: u32, op: &Operation) -> Result<(), Failure> {
+    fn send(&mut self, token: u32, client: u32, exchange: &mut Exchange) -> Result<(), Failure> {
+        let Exchange { op, reply } = exchange;
+        let op = &*op;
         let unforeseen = "no statement was prepared for this operation";
-        let statement = self.statements.of(op).ok_or_else(|| Failure::client(unforeseen))?;
-        let State { lines, flights, collecting, .. } = &mut self.state;
+        let statement = self
+            .statements
+            .of(op)
+            .ok_or_else(|| Failure::client(unforeseen))?;
+        let State {
+            lines,
+            flights,
+            collecting,
+            ..
+        } = &mut self.state;
         let broke = Failure::from(net::Ended("the connection broke"));
         let line = lines[token as usize].as_mut().ok_or(broke)?;
         let flight = &mut flights[client as usize];
         flight.node = Some(line.place.node);
+        reply.coordinator = Some(line.coordinator);
         let purpose = Purpose::Operation(client);
         let sent = line.request(purpose, |id, out| {
             frame::append(out, id as u16, opcode::EXECUTE, |out| {
@@ -249,14 +264,22 @@ impl CqlSession {
         });
         sent.map_err(|Full| Failure::client("the connection takes no request"))?;
         let clients = vec![client];
-        line.preparing.push(Preparation { number, text, clients });
+        line.preparing.push(Preparation {
+            number,
+            text,
+            clients,
+        });
         Ok(())
     }
 
     /// A node has learnt a statement, or refuses it.
     #[cold]
     fn prepared(&mut self, line: &mut Line, number: u32, turn: &mut Turn<'_>) {
-        let Some(at) = line.preparing.iter().position(|known| known.number == number) else {
+        let Some(at) = line
+            .preparing
+            .iter()
+            .position(|known| known.number == number)
+        else {
             return;
         };
         let preparation = line.preparing.swap_remove(at);
@@ -296,12 +319,18 @@ impl CqlSession {
         turn: &mut Turn<'_>,
         work: impl FnOnce(&mut Self, &mut Line, &mut Turn<'_>) -> Result<(), net::Ended>,
     ) {
-        let Some(mut line) = self.state.lines.get_mut(token as usize).and_then(Option::take) else {
+        let Some(mut line) = self
+            .state
+            .lines
+            .get_mut(token as usize)
+            .and_then(Option::take)
+        else {
             return; // it ended since the poller saw it
         };
         let before = line.connection.requests.traffic();
         let done = work(self, &mut line, turn);
-        self.counters.count(before, line.connection.requests.traffic());
+        self.counters
+            .count(before, line.connection.requests.traffic());
         match done {
             Ok(()) => self.state.lines[token as usize] = Some(line),
             Err(why) => self.end(line, why, turn),
@@ -318,7 +347,9 @@ impl CqlSession {
         });
         let preparing = line.preparing.drain(..).flat_map(|known| known.clients);
         let waiting: Vec<_> = line.waiting.drain(..).chain(preparing).collect();
-        let waiting = waiting.into_iter().filter(|client| self.waits_at(*client, token));
+        let waiting = waiting
+            .into_iter()
+            .filter(|client| self.waits_at(*client, token));
         for client in asked.chain(waiting.collect::<Vec<_>>()) {
             self.state.flights[client as usize].at = None;
             fail(client, Failure::from(why), turn);
@@ -338,6 +369,7 @@ impl CqlSession {
             Ok(connection) => {
                 state.lines[token] = Some(Line {
                     place,
+                    coordinator: self.counters.coordinators.at(place.node).index,
                     connection,
                     waiting: VecDeque::new(),
                     preparing: Vec::new(),
@@ -440,7 +472,10 @@ fn read(
 #[cold]
 fn fail(client: u32, failure: Failure, turn: &mut Turn<'_>) {
     turn.exchanges[client as usize].reply.error = Some(failure.text);
-    turn.ended.push(Ended { client, outcome: failure.outcome });
+    turn.ended.push(Ended {
+        client,
+        outcome: failure.outcome,
+    });
 }
 
 impl Session for CqlSession {
@@ -450,18 +485,22 @@ impl Session for CqlSession {
 
     #[inline]
     fn begin(&mut self, client: u32, attempt: Attempt, turn: &mut Turn<'_>) -> Begun {
-        let Exchange { op, reply } = &mut turn.exchanges[client as usize];
+        let exchange = &mut turn.exchanges[client as usize];
         let flight = self.state.flight(client);
         flight.page = None;
-        let avoided = if attempt.number > 1 { flight.node } else { None };
-        let begun = match self.state.route(op, avoided) {
-            Some(token) => self.send(token, client, op),
+        let avoided = if attempt.number > 1 {
+            flight.node
+        } else {
+            None
+        };
+        let begun = match self.state.route(&exchange.op, avoided) {
+            Some(token) => self.send(token, client, exchange),
             None => Err(Failure::unreachable()),
         };
         match begun {
             Ok(()) => Begun::InFlight,
             Err(failure) => {
-                reply.error = Some(failure.text);
+                exchange.reply.error = Some(failure.text);
                 Begun::Ended(failure.outcome)
             }
         }

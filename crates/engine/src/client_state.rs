@@ -1,0 +1,224 @@
+//! Whether a second's load was kept, and if not whose fault that was: the client's, for want of CPU or of speed, or the server's.
+//!
+//! Operations in flight are no proof against the server: a client that is late claims what is due, and what it has claimed and
+//! not sent, or what was answered and not read, is in flight as well.
+
+use serde::{Deserialize, Serialize};
+use std::fs;
+
+/// A backlog below this share of a second's operations is the granularity of the tick, not lateness.
+const BACKLOG_SHARE: f64 = 0.01;
+/// As few operations are never a backlog.
+const BACKLOG_LEAST: f64 = 10.0;
+/// Threads that waited this share of a second for a processor did not have what they needed.
+const WAITED_SHARE: f64 = 0.1;
+/// Lateness of the loop that makes up this share of the mean response changes what is measured.
+const LATE_SHARE: f64 = 0.1;
+/// What the thread of the event loop is called.
+pub const EVENT_LOOP: &str = "event-loop";
+/// The cap is the server's doing when this share of it is on the wire.
+const WIRE_SHARE: f64 = 0.5;
+
+/// What one second of an engine says of its client. The worst comes last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClientState {
+    /// What was due was sent.
+    #[default]
+    Kept,
+    /// Operations wait while as many as allowed are with the server: the server is slow.
+    CapReached,
+    /// Operations wait although more were allowed, and the engine's threads had a processor: the client is slow.
+    Saturated,
+    /// The engine's threads waited for a processor, and operations were late by that: nothing is said about the server.
+    Starved,
+}
+
+/// What is known of a second.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Second {
+    /// Operations that fell due.
+    pub due: u64,
+    /// Due and not claimed at its end.
+    pub backlog: u64,
+    /// Most claimed and not done.
+    pub in_flight: u64,
+    /// Most written and not answered; None where nobody knows.
+    pub on_wire: Option<u64>,
+    /// Most that may be in flight.
+    pub cap: u64,
+    /// How long the thread of the loop waited to run, ns. Of a driver whose calls block it says nothing: 0.
+    pub loop_wait_ns: u64,
+    /// Mean lateness of the loop, ns.
+    pub late_mean_ns: f64,
+    /// Mean response of what was done, ns.
+    pub response_mean_ns: f64,
+}
+
+impl Second {
+    /// Whose fault it was, if any.
+    pub fn judge(&self) -> ClientState {
+        let backlogged = self.backlog as f64 > (self.due as f64 * BACKLOG_SHARE).max(BACKLOG_LEAST);
+        let waited = self.loop_wait_ns as f64 >= WAITED_SHARE * 1e9;
+        let late = self.late_mean_ns > LATE_SHARE * self.response_mean_ns;
+        if waited && (backlogged || late) {
+            return ClientState::Starved;
+        }
+        if !backlogged {
+            return ClientState::Kept;
+        }
+        let with_server = self.on_wire.unwrap_or(self.in_flight) as f64;
+        if self.in_flight >= self.cap && with_server >= WIRE_SHARE * self.cap as f64 {
+            ClientState::CapReached
+        } else {
+            ClientState::Saturated
+        }
+    }
+}
+
+/// How long threads of this process have waited to run, ns: the scheduler's run delay. 0 where /proc does not tell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RunWait {
+    /// All that are there.
+    pub all_ns: u64,
+    /// The event loop's; 0 where a driver's clients are threads.
+    pub loop_ns: u64,
+}
+
+impl RunWait {
+    /// So far.
+    pub fn now() -> Self {
+        let mut waited = Self::default();
+        for thread in fs::read_dir("/proc/self/task")
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            let told = fs::read_to_string(thread.path().join("schedstat")).ok();
+            let ns = told.and_then(|text| text.split(' ').nth(1)?.parse::<u64>().ok());
+            waited.all_ns += ns.unwrap_or(0);
+            let name = fs::read_to_string(thread.path().join("comm")).unwrap_or_default();
+            if name.trim_end() == EVENT_LOOP {
+                waited.loop_ns = ns.unwrap_or(0);
+            }
+        }
+        waited
+    }
+
+    /// Since `before`. (Of threads that have ended nothing is told any more.)
+    #[must_use]
+    pub const fn since(self, before: Self) -> Self {
+        Self {
+            all_ns: self.all_ns.saturating_sub(before.all_ns),
+            loop_ns: self.loop_ns.saturating_sub(before.loop_ns),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: f64 = 1e6;
+
+    /// A second of 1000/s with a cap of 100 that was kept.
+    fn kept() -> Second {
+        Second {
+            due: 1000,
+            backlog: 0,
+            in_flight: 5,
+            on_wire: Some(5),
+            cap: 100,
+            loop_wait_ns: 2_000_000,
+            late_mean_ns: 0.05 * MS,
+            response_mean_ns: MS,
+        }
+    }
+
+    #[test]
+    fn a_second_that_was_kept_is_nobodys_fault() {
+        assert_eq!(kept().judge(), ClientState::Kept);
+        let grain = Second {
+            backlog: 10,
+            ..kept()
+        };
+        assert_eq!(grain.judge(), ClientState::Kept, "the grain of a tick");
+        let shared = Second {
+            loop_wait_ns: 300_000_000,
+            ..kept()
+        };
+        assert_eq!(
+            shared.judge(),
+            ClientState::Kept,
+            "it waited and was not late by it"
+        );
+    }
+
+    #[test]
+    fn a_full_cap_is_the_servers_doing_only_if_it_is_on_the_wire() {
+        let full = Second {
+            backlog: 500,
+            in_flight: 100,
+            on_wire: Some(100),
+            ..kept()
+        };
+        assert_eq!(full.judge(), ClientState::CapReached);
+        let unsent = Second {
+            on_wire: Some(3),
+            ..full
+        };
+        assert_eq!(
+            unsent.judge(),
+            ClientState::Saturated,
+            "claimed and not written"
+        );
+        let unknown = Second {
+            on_wire: None,
+            ..full
+        };
+        assert_eq!(
+            unknown.judge(),
+            ClientState::CapReached,
+            "no sockets: as claimed"
+        );
+        let room = Second {
+            in_flight: 40,
+            on_wire: Some(40),
+            ..full
+        };
+        assert_eq!(room.judge(), ClientState::Saturated);
+    }
+
+    #[test]
+    fn who_waits_for_a_processor_is_starved_however_full_the_cap_is() {
+        let full = Second {
+            backlog: 500,
+            in_flight: 100,
+            on_wire: Some(100),
+            loop_wait_ns: 800_000_000,
+            ..kept()
+        };
+        assert_eq!(full.judge(), ClientState::Starved);
+        let late = Second {
+            loop_wait_ns: 150_000_000,
+            late_mean_ns: 0.4 * MS,
+            ..kept()
+        };
+        assert_eq!(
+            late.judge(),
+            ClientState::Starved,
+            "no backlog, but a tenth of the response is ours"
+        );
+    }
+
+    #[test]
+    fn threads_that_want_more_processors_than_there_are_wait() {
+        let spin = || (0..200_000_000_u64).fold(0, |a, b| std::hint::black_box(a ^ b));
+        let before = RunWait::now();
+        let threads: Vec<_> = (0..64).map(|_| std::thread::spawn(spin)).collect();
+        // Seen while they run: it is not told of threads that have ended.
+        let waited = std::iter::repeat_with(|| RunWait::now().since(before).all_ns)
+            .find(|ns| *ns > 0 || threads.iter().all(std::thread::JoinHandle::is_finished));
+        assert!(waited > Some(0));
+    }
+}
