@@ -17,7 +17,7 @@ use crate::pacing::Pacer;
 use crate::perform::{Policy, Tools};
 use crate::phase_files::PhaseFiles;
 use crate::phase_state::{PhaseParts, PhaseState, WriteClock};
-use crate::plan::{Arrivals, DriverPlan, EngineShare, Phase, PhaseKind, Plan};
+use crate::plan::{Arrivals, EngineShare, Phase, PhaseKind, Plan};
 use crate::recorder::{Recorder, SECOND};
 use crate::summary::{
     Censored, Findings, PacingFacts, Summary, Verification, Within, attempts, failures, operations,
@@ -75,7 +75,7 @@ pub fn share_of(cap: u32, plan: &Plan) -> usize {
 /// Whether every operation is one request, so that its answer may wait for the loop's next wake-up.
 fn single_requests(plan: &Plan) -> bool {
     let mix = &plan.workload.mix;
-    mix.read_modify_write == 0.0 && mix.scan == 0.0 && matches!(plan.driver, DriverPlan::Cql(_))
+    mix.read_modify_write == 0.0 && mix.scan == 0.0 && !plan.driver.buffers()
 }
 
 impl PhaseRunner<'_> {

@@ -22,6 +22,7 @@ use crate::generate::values::Values;
 use crate::operation::{Operation, Outcome};
 use crate::plan::{DriverPlan, Plan};
 use crate::reply::Reply;
+#[cfg(test)]
 use deferred::Deferred;
 use serde_json::Value;
 use std::io;
@@ -106,10 +107,13 @@ impl AnyDriver {
                     session.ok_or_else(|| io::Error::other("the session was taken"))?,
                 ))
             }
-            Self::Hbase(driver) => Some(Box::new(Deferred::new(
-                driver.clone(),
-                Arc::clone(generator),
-            )?)),
+            Self::Hbase(driver) => {
+                let generator = Arc::clone(generator);
+                Some(Box::new(hbase::HbaseSession::new(
+                    driver.clone(),
+                    generator,
+                )?))
+            }
             #[cfg(test)]
             Self::Scripted(driver) => Some(Box::new(Deferred::new(
                 driver.clone(),
