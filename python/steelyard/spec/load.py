@@ -89,8 +89,8 @@ class Load(Model):
     attempt_timeout_ms: PositiveInt = DEFAULT_ATTEMPT_TIMEOUT_MS
     """One attempt's deadline; left out, 5 s or `timeout_ms` if that is sooner."""
     pacing: Annotated[str, AfterValidator(_known_pacing)] = "auto"
-    """When the engine wakes for what is due: `exact`; at multiples of a time such as `250us`, by which operations are
-    late; or `auto`, the coarsest by which they are late by less than 5 % of the median response."""
+    """When the engine wakes for what is due: `exact`; at multiples of a time such as `250us`, by which they
+    are late; or `auto`, the coarsest by which they are late by less than 5 % of the median response."""
     realtime: bool = False
     phases: Annotated[tuple[Literal["load", "run"], ...], Field(min_length=1), LISTED] = ("load", "run")
     """`["run"]` finds the records there; `["load"]` only stores them, at the clients and rate of a run."""

@@ -35,7 +35,7 @@ def milliseconds(text: str) -> int:
 
 
 def quantum(text: str) -> str | int:
-    """When the engine wakes for what is due: `auto`, `exact`, or the microseconds of a duration such as `250us`.
+    """When the engine wakes for what is due: `auto`, `exact`, or the microseconds of a time such as `250us`.
 
     Raises:
         ValueError: it is none of these, or a duration outside 1us to 1s.
@@ -71,7 +71,9 @@ def mebibytes(text: str) -> int:
     """
     count = byte_count(text)
     if count % _BYTES["m"]:
-        raise ValueError(f"{text!r} is {count / _BYTES['m']:g} MiB, and whole MiB are needed: write e.g. 512m")
+        raise ValueError(
+            f"{text!r} is {count / _BYTES['m']:g} MiB, and whole MiB are needed: write e.g. 512m"
+        )
     return count // _BYTES["m"]
 
 
