@@ -23,9 +23,9 @@ from pathlib import Path
 from peers import cql, paced
 from peers.cost import Round, show, table
 
-from steelyard.hosts.process import own_identity
+from steelyard.hosts.local import LocalHost
 from steelyard.spec.system import CassandraSystem
-from steelyard.systems.cassandra import CassandraTestbed
+from steelyard.systems.cassandra.testbed import CassandraTestbed
 from steelyard.watch import host_facts
 
 STEADY = 0.05
@@ -56,7 +56,7 @@ def node(profile: str) -> Iterator[CassandraTestbed]:
     """One node of Cassandra, up; down again afterwards."""
     system = CassandraSystem.model_validate({"nodes": 1, "profile": profile, "watch": False})
     with tempfile.TemporaryDirectory() as root:
-        testbed = CassandraTestbed(system, name=f"peers-{os.getpid()}", root=Path(root), owner=own_identity())
+        testbed = CassandraTestbed(system, name=f"peers-{os.getpid()}", root=Path(root), host=LocalHost())
         try:
             testbed.up(lambda line: print(line, flush=True))
             yield testbed

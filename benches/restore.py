@@ -26,7 +26,7 @@ from steelyard.lab.progress import make_show
 from steelyard.lab.study import conduct
 from steelyard.spec.load import Load
 from steelyard.spec.models import Study
-from steelyard.spec.system import System
+from steelyard.spec.systems import System
 from steelyard.spec.workload import CORE
 
 BAR = 0.2

@@ -20,7 +20,7 @@ from typing import Any
 import psutil
 from pydantic import TypeAdapter
 
-from steelyard.spec.system import System
+from steelyard.spec.systems import System
 from steelyard.systems import create
 
 

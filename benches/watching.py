@@ -44,8 +44,8 @@ def agents_cpu_s(targets: list[WatchTarget]) -> float:
 
 def measure(targets: list[WatchTarget], seconds: float, *, watched: bool) -> Round:
     """One round of `seconds`, watched or not."""
-    pids = [pid for target in targets for pid in target.pids()]
-    sampler = Sampler(targets, dict, os.getpid())
+    pids = [pid for target in targets for pid in pids_of(target)]
+    sampler = Sampler(targets, dict, os.getpid(), pids_of)
     agents = agents_cpu_s(targets)
     servers, lab, began = sum(map(process_cpu_s, pids)), process_cpu_s(os.getpid()), time.monotonic()
     if watched:
@@ -86,16 +86,20 @@ def main() -> None:
         )
 
 
+def pids_of(target: WatchTarget) -> list[int]:
+    """The processes of a node, which its name tells."""
+    return [int(number) for number in target.name.removeprefix("node-").split("+")]
+
+
 def target(word: str) -> WatchTarget:
     """A word of the command line as a node."""
     numbers, _, told = word.partition(":")
-    pids = [int(number) for number in numbers.split("+")]
     if "=" not in told:
         host, port = told.split(":")
-        return WatchTarget(name=f"node-{numbers}", pids=lambda: pids, agent=(host, int(port)))
+        return WatchTarget(name=f"node-{numbers}", agent=(host, int(port)))
     servers = [server.replace("=", ":").split(":") for server in told.split(",")]
     jmx = tuple((role, host, int(port)) for role, host, port in servers)
-    return WatchTarget(name=f"node-{numbers}", pids=lambda: pids, jmx=jmx)
+    return WatchTarget(name=f"node-{numbers}", jmx=jmx)
 
 
 if __name__ == "__main__":

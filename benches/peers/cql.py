@@ -22,8 +22,8 @@ from peers.cost import OURS, Cost
 from peers.jvm import JAVA, Jvm
 from peers.process import run
 from steelyard.engine.path import PLAN_FORMAT, find_engine
+from steelyard.folders import cache_folder
 from steelyard.hosts.artifacts import fetch
-from steelyard.hosts.records import cache_folder
 from steelyard.spec.workload import ConstantLength, Fields, Key, Mix, Uniform, Workload
 
 HERE = Path(__file__).resolve().parent
@@ -77,7 +77,7 @@ def clients(task: Task, java: Jvm, only: Collection[str] = ()) -> dict[str, Clie
 
 def java_driver(task: Task) -> Jvm:
     """The program over the official Java driver."""
-    jars = fetch(JAVA_DRIVER.split(":", 1)[1].replace(":", "-"), [JAVA_DRIVER], print)
+    jars = fetch(JAVA_DRIVER.split(":", 1)[1].replace(":", "-"), [JAVA_DRIVER]).folder
     sources = [JAVA / "cql" / "Cql.java", JAVA / "peer" / "Meter.java"]
     host, port = task.node
     return Jvm(sources, f"{jars}/*", "Cql", host, str(port))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 from platformdirs import user_cache_dir, user_state_dir
@@ -16,3 +17,10 @@ def state_folder() -> Path:
 def cache_folder() -> Path:
     """`$STEELYARD_CACHE`, else the user's cache folder: what can be fetched or built again."""
     return Path(os.environ.get("STEELYARD_CACHE") or user_cache_dir("steelyard"))
+
+
+def failed_folder(name: str) -> Path:
+    """Where logs and configuration of a failed start are kept, without those of an earlier one."""
+    folder = state_folder() / "failed" / name
+    shutil.rmtree(folder, ignore_errors=True)
+    return folder

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import polars as pl
@@ -51,10 +51,10 @@ def await_missing(sampler: Sampler, what: str, reason: str) -> None:
     )
 
 
-def freeze(sampler: Sampler, frozen: WatchTarget, other: WatchTarget) -> None:
-    """Stop a node's processes until another has told three heaps: its own is a gap, nothing else."""
+def freeze(sampler: Sampler, frozen: WatchTarget, other: WatchTarget, pids: Sequence[int]) -> None:
+    """Stop a node's processes, `pids`, until another has told three heaps: its own is a gap, nothing else."""
     await_samples(sampler, frozen.name, HEAP, 1)
-    with _stopped(frozen) as stopped_ns:
+    with _stopped(pids) as stopped_ns:
         await_samples(sampler, other.name, HEAP, 3, stopped_ns)
         await_samples(sampler, frozen.name, "cpu_seconds_total", 3, stopped_ns)
         resumed_ns = time.monotonic_ns()
@@ -63,9 +63,8 @@ def freeze(sampler: Sampler, frozen: WatchTarget, other: WatchTarget) -> None:
 
 
 @contextmanager
-def _stopped(target: WatchTarget) -> Iterator[int]:
-    """A node whose processes are all stopped; yields when they were, CLOCK_MONOTONIC ns."""
-    pids = list(target.pids())
+def _stopped(pids: Sequence[int]) -> Iterator[int]:
+    """All these processes are stopped; yields when they were, CLOCK_MONOTONIC ns."""
     try:
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)

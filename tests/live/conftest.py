@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from steelyard.hosts.process import own_identity
-from steelyard.spec.system import CassandraSystem, HBaseSystem
-from steelyard.systems.cassandra import CassandraTestbed
+from steelyard.hosts.local import LocalHost
+from steelyard.spec.hbase import HBaseSystem
+from steelyard.spec.system import CassandraSystem
+from steelyard.systems.cassandra.testbed import CassandraTestbed
 from steelyard.systems.cluster import LocalCluster
-from steelyard.systems.hbase import HBaseTestbed
+from steelyard.systems.hbase.testbed import HBaseTestbed
 
 HERE = Path(__file__).parent
 
@@ -51,7 +52,7 @@ def shared_cassandra(
 ) -> Iterator[CassandraTestbed]:
     system = CassandraSystem(nodes=3, profile="quick")
     testbed = CassandraTestbed(
-        system, name="shared3", root=tmp_path_factory.mktemp("nodes"), owner=own_identity()
+        system, name="shared3", root=tmp_path_factory.mktemp("nodes"), host=LocalHost()
     )
     testbed.up(print)
     yield testbed
@@ -71,9 +72,7 @@ def shared_hbase(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[HBaseTestbed]:
     system = HBaseSystem(nodes=3, masters=2, profile="quick")
-    testbed = HBaseTestbed(
-        system, name="hshared3", root=tmp_path_factory.mktemp("hbase"), owner=own_identity()
-    )
+    testbed = HBaseTestbed(system, name="hshared3", root=tmp_path_factory.mktemp("hbase"), host=LocalHost())
     testbed.up(print)
     yield testbed
     testbed.down(print)
@@ -96,7 +95,7 @@ def cluster(
 
     def make(name: str, **settings: object) -> CassandraTestbed:
         system = CassandraSystem.model_validate({"profile": "quick", **settings})
-        made.append(CassandraTestbed(system, name=name, root=tmp_path, owner=own_identity()))
+        made.append(CassandraTestbed(system, name=name, root=tmp_path, host=LocalHost()))
         return made[-1]
 
     yield make

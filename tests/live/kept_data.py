@@ -9,18 +9,19 @@ from typing import Any
 from rich.console import Console
 
 from steelyard.engine.path import find_engine
+from steelyard.hosts.snapshots import Snapshot
 from steelyard.lab.datasets import DataSets
-from steelyard.lab.lease import Stay
+from steelyard.lab.lease import Lease
 from steelyard.lab.progress import make_show
 from steelyard.lab.signals import Interrupts
 from steelyard.lab.trial import TrialRun
 from steelyard.results.read import TrialResult
+from steelyard.spec.hbase import HBaseSystem
 from steelyard.spec.load import Load
 from steelyard.spec.models import Trial
-from steelyard.spec.system import CassandraSystem, HBaseSystem
+from steelyard.spec.system import CassandraSystem
 from steelyard.spec.workload import CORE, ConstantLength, Fields, Mix, Sequential, Workload
 from steelyard.systems import create
-from steelyard.systems.snapshot import Snapshot
 
 RECORDS = 3000
 FIELDS = Fields(count=4, length=ConstantLength(length=100))
@@ -92,7 +93,7 @@ class Bench:
                 show=self.show,
                 interrupts=interrupts,
                 since_ns=time.monotonic_ns(),
-                stay=Stay(up=True, loaded=True, keep=True),
+                lease=Lease(up=True, loaded=True, keep=True),
             )
             run.run()
         if run.error:

@@ -32,7 +32,7 @@ class RealYcsb:
     """
 
     def __init__(self, binding: str, sources: Sequence[Path] = (), jars: str = "", *, folder: Path) -> None:
-        core = fetch("ycsb-0.17.0", [CORE], print)
+        core = fetch("ycsb-0.17.0", [CORE]).folder
         self._words = ["java", "-XX:TieredStopAtLevel=1", "-cp", f"{folder}:{jars}:{core}/*"]
         self._words += ["site.ycsb.Client", "-db", binding]
         if sources:

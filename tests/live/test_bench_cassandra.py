@@ -42,7 +42,7 @@ def test_a_rate_on_two_engines(command: Start) -> None:
 
 
 def test_a_setting_that_is_none_is_named(command: Start) -> None:
-    one = command(f"bench cassandra --set-yaml concurent_reads=16 {SMALL}")
+    one = command(f"bench cassandra --set concurent_reads=16 {SMALL}")
     assert one.end() == 2
     assert "concurent_reads" in one.stderr
     assert "Traceback" not in one.stderr

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from steelyard.hosts import records
+from steelyard.hosts.clusters import take_down_by_name
+from steelyard.hosts.process import alive
 
 CALL = "from steelyard.cli import app; app()"
 
@@ -23,7 +25,7 @@ def lab(state_folder: Path) -> Iterator[str]:  # noqa: ARG001 - set before anyth
     name = "clilab"
     yield name
     if name in {record.name for record in records.records()}:
-        records.take_down(records.load(name))
+        take_down_by_name(name)
 
 
 def test_a_cluster_stays_until_it_is_taken_down(lab: str) -> None:
@@ -33,8 +35,9 @@ def test_a_cluster_stays_until_it_is_taken_down(lab: str) -> None:
     assert up.returncode == 0, up.stderr
     assert f"{lab} is up after" in up.stdout
     record = records.load(lab)
+    assert f"used with: steelyard bench cassandra --hosts {record.nodes[0]['address']}\n" in up.stdout
     server = record.processes["node1"]
-    assert server.alive()
+    assert alive(server)
     assert "concurrent_reads: 4" in (Path(record.root) / "node1" / "conf" / "cassandra.yaml").read_text()
     (row,) = [line for line in steelyard("cluster", "status", lab).stdout.splitlines() if "node1" in line]
     assert [str(server.pid), "up", "1/1"] == [
@@ -49,7 +52,7 @@ def test_a_cluster_stays_until_it_is_taken_down(lab: str) -> None:
     assert (twice.returncode, f"a cluster named '{lab}' is up" in twice.stderr) == (2, True)
     down = steelyard("cluster", "down", lab)
     assert (down.returncode, down.stdout) == (0, f"{lab} is down\n")
-    assert not server.alive()
+    assert not alive(server)
     assert not (records.clusters_folder() / lab).exists()
     assert steelyard("cluster", "status", lab).returncode == 2
 

@@ -16,10 +16,11 @@ import pytest
 
 from steelyard.errors import InfrastructureError
 from steelyard.hosts import cgroup, records
-from steelyard.hosts.process import own_identity
-from steelyard.spec.system import HBaseSystem
-from steelyard.systems.hbase import HBaseTestbed, admin, jmx, serving, wire
+from steelyard.hosts.local import LocalHost
+from steelyard.spec.hbase import HBaseSystem
+from steelyard.systems.hbase import admin, jmx, serving, wire
 from steelyard.systems.hbase.layout import DATANODE, MASTER, REGIONSERVER, HBaseSpec, having
+from steelyard.systems.hbase.testbed import HBaseTestbed
 from steelyard.systems.waiting import wait_until
 
 Make = Callable[..., HBaseTestbed]
@@ -35,7 +36,7 @@ def cluster(state_folder: Path, tmp_path: Path) -> Iterator[Make]:  # noqa: ARG0
 
     def make(name: str, **settings: object) -> HBaseTestbed:
         system = HBaseSystem.model_validate({"profile": "quick", "roles": "colocated", **settings})
-        made.append(HBaseTestbed(system, name=name, root=tmp_path, owner=own_identity()))
+        made.append(HBaseTestbed(system, name=name, root=tmp_path, host=LocalHost()))
         return made[-1]
 
     yield make
@@ -160,7 +161,8 @@ def test_a_killed_node_is_told_of_and_comes_back(hbase3: HBaseTestbed) -> None:
     for pid in victim.pids():
         os.kill(pid, signal.SIGKILL)
     wait_until(lambda: len(hbase3.dead()) == 2, [], WAIT_S, "deaths are not told")
-    assert dict(hbase3.dead()) == {f"node3/{role}": "killed by SIGKILL" for role in (DATANODE, REGIONSERVER)}
+    told = {death.server: death.why for death in hbase3.dead()}
+    assert told == {f"node3/{role}": "killed by SIGKILL" for role in (DATANODE, REGIONSERVER)}
     hbase3.restart("node3")
     assert hbase3.dead() == []
     assert serving.waiting_for(specs(hbase3), having(specs(hbase3), REGIONSERVER)) == ""
@@ -241,7 +243,7 @@ def test_an_interrupted_start_leaves_nothing(cluster: Make) -> None:
 
 
 def test_a_server_that_cannot_start_says_why_and_keeps_its_logs(cluster: Make) -> None:
-    broken = cluster("hbroken", standalone=True, hbase_site={"hfile.block.cache.size": 0.9})
+    broken = cluster("hbroken", standalone=True, settings={"hfile.block.cache.size": 0.9})
     with pytest.raises(
         InfrastructureError, match=r"node1/standalone died while starting: .*exit status"
     ) as caught:
@@ -294,6 +296,7 @@ def test_the_command_line_brings_one_up_and_down(state_folder: Path) -> None:  #
     try:
         assert up.returncode == 0, up.stderr
         assert "hcli is up after" in up.stdout
+        assert "used with: steelyard bench hbase --zookeeper " in up.stdout
         assert "did you mean 'hbase.regionserver.handler.count'?" in up.stderr
         (row,) = [line for line in steelyard("status", "hcli").stdout.splitlines() if "node1" in line]
         assert {"up", "standalone"} <= {*row.split()}

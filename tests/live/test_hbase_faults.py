@@ -18,7 +18,8 @@ from typing import cast
 import pytest
 from test_rust_live import cargo_test, cargo_tests, registry
 
-from steelyard.systems.hbase import HBaseTestbed, serving
+from steelyard.systems.hbase import serving
+from steelyard.systems.hbase.testbed import HBaseTestbed
 
 FAULTS = (
     "regions_move_under_load",

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.systems.cassandra import CassandraTestbed
-from steelyard.systems.hbase import HBaseTestbed
+from steelyard.systems.cassandra.testbed import CassandraTestbed
 from steelyard.systems.hbase.layout import REGIONSERVER
+from steelyard.systems.hbase.testbed import HBaseTestbed
 
 CHECKOUT = Path(__file__).parents[2]
 LIMIT_S = 500

@@ -10,10 +10,10 @@ import pytest
 from kept_data import EVERY_RECORD, RECORDS, Bench
 
 from steelyard.hosts import records
+from steelyard.hosts.snapshots.checksums import SnapshotChangedError
 from steelyard.spec.system import CassandraSystem
 from steelyard.systems.cassandra.cql_probe import ALL, ask
 from steelyard.systems.cassandra.testbed import CassandraTestbed
-from steelyard.systems.snapshot.checksums import SnapshotChangedError
 
 SYSTEM = {
     "nodes": 3,

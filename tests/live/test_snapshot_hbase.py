@@ -9,11 +9,12 @@ import pytest
 from kept_data import EVERY_RECORD, RECORDS, Bench
 
 from steelyard.hosts import records
-from steelyard.spec.system import HBaseSystem
-from steelyard.systems.hbase import HBaseTestbed, admin, data, wire
+from steelyard.hosts.snapshots.checksums import SnapshotChangedError
+from steelyard.spec.hbase import HBaseSystem
+from steelyard.systems.hbase import admin, data, wire
 from steelyard.systems.hbase.layout import REGIONSERVER, HBaseSpec
 from steelyard.systems.hbase.serving import region
-from steelyard.systems.snapshot.checksums import SnapshotChangedError
+from steelyard.systems.hbase.testbed import HBaseTestbed
 
 SYSTEM = {"nodes": 3, "profile": "quick", "roles": "colocated"}
 PAGE = 1000

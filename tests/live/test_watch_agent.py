@@ -94,8 +94,8 @@ def test_it_listens_on_its_host_only(tmp_path: Path) -> None:
 
 def test_a_stopped_process_does_not_stop_the_sampling(tmp_path: Path) -> None:
     with java(tmp_path, HOST) as (process, port):
-        target = WatchTarget("node1", lambda: [process.pid], agent=(HOST, port))
-        sampler = Sampler([target], dict, os.getpid(), 0.1)
+        target = WatchTarget("node1", agent=(HOST, port))
+        sampler = Sampler([target], dict, os.getpid(), lambda _: [process.pid], 0.1)
         sampler.start()
         await_samples(sampler, "node1", HEAP, 4)
         process.send_signal(signal.SIGSTOP)
@@ -120,8 +120,8 @@ def test_inside_a_network_namespace(tmp_path: Path) -> None:
             assert ask(address, "ping", namespace=NAMESPACE)["runtime"].startswith(f"{process.pid}@")
             with pytest.raises(InfrastructureError, match="refused"):
                 ask(address, "ping")
-            target = WatchTarget("node1", lambda: [process.pid], namespace=NAMESPACE, agent=address)
-            sampler = Sampler([target], dict, os.getpid(), 0.1)
+            target = WatchTarget("node1", namespace=NAMESPACE, agent=address)
+            sampler = Sampler([target], dict, os.getpid(), lambda _: [process.pid], 0.1)
             sampler.start()
             await_samples(sampler, "node1", HEAP, 1)
             sampler.stop()

@@ -101,7 +101,7 @@ def ask_one(target: WatchTarget, command: str) -> Any:
 def test_metrics_move_under_writes_and_flush_works(cassandra3: Any) -> None:
     target = watched(cassandra3.targets())
     assert target.agent is not None
-    sampler = Sampler(cassandra3.targets(), dict, os.getpid())
+    sampler = Sampler(cassandra3.targets(), dict, os.getpid(), cassandra3.host.pids)
     client = Cql(target.agent[0])
     client.run(
         "create keyspace if not exists watched"
@@ -135,7 +135,7 @@ def test_status(cassandra3: Any) -> None:
 
 def test_a_frozen_node_does_not_stop_the_sampling(cassandra3: Any) -> None:
     frozen = cassandra3.targets()[-1]
-    sampler = Sampler(cassandra3.targets(), dict, os.getpid())
+    sampler = Sampler(cassandra3.targets(), dict, os.getpid(), cassandra3.host.pids)
     sampler.start()
-    freeze(sampler, frozen, cassandra3.targets()[0])
+    freeze(sampler, frozen, cassandra3.targets()[0], cassandra3.host.pids(frozen))
     sampler.stop()

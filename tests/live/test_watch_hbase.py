@@ -9,15 +9,16 @@ from pathlib import Path
 import pytest
 from watching import freeze
 
-from steelyard.hosts.process import own_identity
-from steelyard.spec.system import HBaseSystem
-from steelyard.systems.hbase import HBaseTestbed, serving
+from steelyard.hosts.local import LocalHost
+from steelyard.spec.hbase import HBaseSystem
+from steelyard.systems.hbase import serving
+from steelyard.systems.hbase.testbed import HBaseTestbed
 from steelyard.systems.waiting import wait_until
 from steelyard.watch import Sampler
-from steelyard.watch.beans import ROLES
 from steelyard.watch.target import WatchTarget
 
 READS = 200
+HOST = LocalHost()
 WAIT_S = 60.0
 
 
@@ -26,7 +27,7 @@ def watched(state_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
     """Two nodes and a master on a node of its own; a test that freezes one lets it go again."""
     root = tmp_path_factory.mktemp("watched")
     testbed = HBaseTestbed(
-        HBaseSystem(nodes=2, masters=1, profile="quick"), name="hwatched", root=root, owner=own_identity()
+        HBaseSystem(nodes=2, masters=1, profile="quick"), name="hwatched", root=root, host=HOST
     )
     testbed.up(print)
     yield testbed
@@ -36,7 +37,7 @@ def watched(state_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
 def expected(target: WatchTarget) -> set[str]:
     """The names of all figures of a node's servers."""
     roles = {role for role, _, _ in target.jmx}
-    return {figure.metric for role in roles for bean in ROLES[role].beans for figure in bean.figures}
+    return {figure.metric for role in roles for bean in role.beans for figure in bean.figures}
 
 
 def untold(sampler: Sampler, testbed: HBaseTestbed) -> dict[str, set[str]]:
@@ -55,7 +56,7 @@ def reads(sampler: Sampler, testbed: HBaseTestbed) -> float:
 
 
 def test_every_server_tells_and_reads_are_counted_within_seconds(watched: HBaseTestbed) -> None:
-    sampler = Sampler(watched.targets(), dict, os.getpid())
+    sampler = Sampler(watched.targets(), dict, os.getpid(), HOST.pids)
     master = serving.active_master([node.spec for node in watched.nodes])
     assert master is not None
     sampler.start()
@@ -78,9 +79,9 @@ def test_every_server_tells_and_reads_are_counted_within_seconds(watched: HBaseT
 
 def test_a_frozen_node_is_a_gap_and_stops_nobody(watched: HBaseTestbed) -> None:
     frozen, other = watched.targets()[:2]
-    sampler = Sampler(watched.targets(), dict, os.getpid())
+    sampler = Sampler(watched.targets(), dict, os.getpid(), HOST.pids)
     sampler.start()
     # Three heaps take six seconds: less than ZooKeeper's session of ten, so the master sees no death.
-    freeze(sampler, frozen, other)
+    freeze(sampler, frozen, other, HOST.pids(frozen))
     sampler.stop()
     assert f"{frozen.name}.server_* (regionserver)" in sampler.missing

@@ -11,8 +11,8 @@ import pytest
 from real_ycsb import CALL, LIMIT_S, parsed
 
 from steelyard.results.read import TrialResult, open_run
-from steelyard.systems.cassandra import CassandraTestbed
 from steelyard.systems.cassandra.cql_probe import Place, ask
+from steelyard.systems.cassandra.testbed import CassandraTestbed
 
 pytestmark = pytest.mark.live
 

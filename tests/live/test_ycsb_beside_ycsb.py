@@ -14,9 +14,9 @@ from real_ycsb import JAVA, Done, RealYcsb, ours, parsed
 
 from steelyard.hosts.artifacts import fetch
 from steelyard.hosts.place import Place
-from steelyard.systems.cassandra import CassandraTestbed
 from steelyard.systems.cassandra.cql_probe import ask
-from steelyard.systems.hbase import HBaseTestbed
+from steelyard.systems.cassandra.testbed import CassandraTestbed
+from steelyard.systems.hbase.testbed import HBaseTestbed
 
 pytestmark = pytest.mark.live
 
@@ -120,7 +120,7 @@ def _cassandra(testbed: CassandraTestbed, name: str, folder: Path) -> Pair:
         f"TABLE {name}.usertable (y_id varchar PRIMARY KEY, {fields})",
     ):
         ask(Place(host, port), f"CREATE {made}", timeout_s=30)
-    jars = fetch(JAVA_DRIVER.split(":", 1)[1].replace(":", "-"), [JAVA_DRIVER], print)
+    jars = fetch(JAVA_DRIVER.split(":", 1)[1].replace(":", "-"), [JAVA_DRIVER]).folder
     real = RealYcsb("CqlBinding", [JAVA / "ycsb" / "CqlBinding.java"], f"{jars}/*", folder=folder)
     words = ["-p", f"hosts={host}", "-p", f"port={port}", "-p", f"cassandra.keyspace={name}"]
     return Pair(

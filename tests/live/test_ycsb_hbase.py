@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 import pytest
 from real_ycsb import Done, ours, parsed
 
-from steelyard.systems.hbase import HBaseTestbed
+from steelyard.systems.hbase.testbed import HBaseTestbed
 
 pytestmark = pytest.mark.live
 

@@ -18,9 +18,9 @@ from steelyard.analysis.distribution import from_histogram, from_summary, spectr
 from steelyard.analysis.inside import inside
 from steelyard.analysis.little import little
 from steelyard.analysis.offered import completed_while_due, kept
-from steelyard.analysis.saturation import saturation
+from steelyard.analysis.saturation import of_states, saturation
 from steelyard.analysis.spread import engine_spread, repeated
-from steelyard.analysis.summary import phase_from_summary
+from steelyard.analysis.summary import Saturation, mean_offered, phase_from_summary
 
 NS = 1_000_000_000
 
@@ -260,3 +260,35 @@ def test_nothing_recorded_is_nothing() -> None:
 def test_arrivals(arrivals: Any, kind: str, rate: float | None) -> None:
     phase = phase_from_summary(facts(arrivals=arrivals), {})
     assert (phase.arrivals, phase.target_per_s) == (kind, rate)
+
+
+def test_what_the_engine_said_of_each_second_is_counted() -> None:
+    said = ["kept", "starved", "cap_reached", "starved", "saturated"]
+    found = of_states(said, np.array([0.0, 5, 9, 2, 1]))
+    assert found == Saturation(1, 1, 9, 2)
+
+
+def test_throughput_is_of_the_window_in_which_operations_were_offered() -> None:
+    straggler = facts(operations=600, ok=600, seconds=60.0, within={"operations": 599, "ok": 598})
+    found = phase_from_summary(straggler, {})
+    assert found.ok_per_s == pytest.approx(598 / 60)
+    assert found.total.rate_per_s == pytest.approx(599 / 60)
+    earlier = phase_from_summary(facts(operations=600, ok=600, seconds=60.0), {})
+    assert earlier.ok_per_s == 10, "results of before counted all"
+
+
+@pytest.mark.parametrize(
+    ("rate", "seconds", "mean"),
+    [
+        (None, 10, None),
+        (5.0, 10, 5),
+        ([[0, 0], [10, 100]], 10, 50),
+        ([[0, 0], [10, 100]], 5, 25),
+        ([[0, 100], [5, 100], [5, 300]], 10, 200),
+        ([[0, 100], [1, 0]], 10, 5),
+    ],
+)
+def test_the_mean_rate_of_a_curve_is_the_area_below_it(
+    rate: object, seconds: float, mean: float | None
+) -> None:
+    assert mean_offered(rate, seconds) == mean  # type: ignore[arg-type]

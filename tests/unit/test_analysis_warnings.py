@@ -61,6 +61,13 @@ CASES = [
     ),
     ("no_manifest", {"status": "unknown"}, "no manifest"),
     ("saturated", {"phase": phase(saturation=Saturation(7, 0, 900))}, "7 of 10 seconds"),
+    ("starved", {"phase": phase(saturation=Saturation(0, 0, 900, 6))}, "starved of CPU in 6 of 10 seconds"),
+    ("audit", {"phase": phase(audit={"records": 90, "lost": 2, "examples": []})}, "2 were lost"),
+    (
+        "not_yet",
+        {"phase": phase(total=replace(phase().total, not_yet=40))},
+        "40 operations asked for records",
+    ),
     ("cap_reached", {"phase": phase(saturation=Saturation(0, 4, 900))}, "most waiting: 900"),
     ("rate_not_reached", {"phase": phase(target_per_s=1100.0)}, "1,000 of 1,100 operations/s (91 %)"),
     (

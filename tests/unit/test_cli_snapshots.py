@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from steelyard.cli import app
+from steelyard.hosts.snapshots import Snapshot, store
 from steelyard.systems.cassandra.data import RULES
-from steelyard.systems.snapshot import Snapshot, store
 
 LOAD = {"id": "0a", "created": "2026-01-02T03:04:05Z", "records": 12345, "seconds": 2.5, "run": "r"}
 

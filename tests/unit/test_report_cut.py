@@ -63,8 +63,10 @@ def test_the_rest_is_what_was_due_after_it(tmp_path: Path, monkeypatch: pytest.M
     assert frame["total_service_mean_ns"][0] == after.total.service.mean_ns
 
 
-def test_a_cut_within_a_second_leaves_the_rate_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows are whole seconds: a cut at 2.5 s that left out three of them and 2.5 s read 93 of 100 a second."""
+def test_a_cut_within_a_second_leaves_the_rate_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows are whole seconds: a cut at 2.5 s that left out three of them read 93 of 100 a second."""
     made = Path(
         maker.make(
             tmp_path,

@@ -135,3 +135,36 @@ def test_a_log_cut_short(tmp_path: Path) -> None:
     log.write_text("#[StartTime: 1.0 (seconds since epoch)]\n" + line + line + line[:60])
     assert [(tag, start) for tag, start, _ in read_log(log)] == [("READ.response", 0.0)] * 2
     assert read_totals(tmp_path, "run")["READ.response"].get_total_count() == 2
+
+
+def test_verdicts_clients_coordinators_and_marks_are_read(tmp_path: Path) -> None:
+    engine = tmp_path / "001" / "engine"
+    engine.mkdir(parents=True)
+    told = {
+        "client": "starved",
+        "on_wire": 3,
+        "run_wait_ns": 7,
+        "late_count": 4,
+        "late_sum_ns": 10,
+        "late_max_ns": 9,
+        "verdicts": {"stale": 1, "lost": 2, "not_yet": 3, "corrupt": 0, "foreign": 0},
+        "coordinators": {
+            "10.0.0.1:9042": {
+                "attempts": 5,
+                "ok": 3,
+                "failed": {"timeout": 2},
+                "service": {"mean_ns": 1.5, "p99_ns": 2},
+            }
+        },
+    }
+    (engine / "run.series.ndjson").write_text(row(0, **told) + row(1))
+    (engine / "marks.ndjson").write_text('{"id": 1, "label": "join", "phase": "run", "t_ns": 5}\n')
+    write_intervals(engine, tmp_path / "001" / "intervals.parquet")
+    trial = open_run(tmp_path / "001").trials[0]
+    first, second = trial.intervals().filter(pl.col("op") == "TOTAL").to_dicts()
+    assert (first["client"], first["lost"], first["late_mean_ns"], first["on_wire"]) == ("starved", 2, 2.5, 3)
+    assert (second["client"], second["lost"], second["late_mean_ns"]) == (None, None, None)
+    (share,) = trial.coordinators().to_dicts()
+    assert (share["coordinator"], share["attempts"], share["failed"]) == ("10.0.0.1:9042", 5, 2)
+    assert (share["failures"], share["service_p99_ns"]) == ('{"timeout": 2}', 2)
+    assert [mark["label"] for mark in trial.marks()] == ["join"]

@@ -9,19 +9,19 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 import pytest
 
 from steelyard.errors import InfrastructureError, InputError
-from steelyard.hosts import network
-from steelyard.spec.system import CassandraSystem
-from steelyard.systems.cassandra import CassandraTestbed
+from steelyard.hosts import clusters, network
+from steelyard.hosts.files import LocalFiles
+from steelyard.hosts.snapshots import Rules, Snapshot, checksums, files, store
+from steelyard.hosts.snapshots.checksums import SnapshotChangedError
 from steelyard.systems.cassandra import data as cassandra
 from steelyard.systems.hbase import data as hbase
-from steelyard.systems.snapshot import Rules, Snapshot, checksums, files, store
-from steelyard.systems.snapshot.checksums import SnapshotChangedError
-from steelyard.systems.snapshot.restorable import difference
+from steelyard.systems.restorable import difference
 
 PYTHON = Path(__file__).parents[2] / "python"
 NODES = ("node1", "node2")
@@ -215,7 +215,7 @@ def test_a_link_is_no_data(cluster: Path) -> None:
 TAKER = """
 import os, signal
 from pathlib import Path
-from steelyard.systems.snapshot import Snapshot, Rules, checksums, store
+from steelyard.hosts.snapshots import Snapshot, Rules, checksums, store
 checksums.text = lambda _: os.kill(os.getpid(), signal.SIGKILL)
 about = Snapshot("k1", "c", "n", "b", ("node1",), {}, {}, {})
 store.keep(about, Path(CLUSTER), Rules(("data",), lambda _: True))
@@ -270,13 +270,13 @@ def test_their_addresses_are_left_to_them(cluster: Path) -> None:
 
 def test_it_goes_to_its_own_addresses_or_nowhere(cluster: Path, tmp_path: Path) -> None:
     kept = keep(cluster)
-    testbed = CassandraTestbed(CassandraSystem(nodes=2), name="again", root=tmp_path, owner=None)
-    assert testbed._block({}, namespaced=False) == "127.10.0"
-    testbed.origin = kept
-    assert testbed._block({"127.10.0": "lab"}, namespaced=False) == "127.10.7"
-    with pytest.raises(InfrastructureError, match="but cluster lab has them") as caught:
-        testbed._block({"127.10.7": "lab"}, namespaced=False)
-    assert "cluster down lab" in str(caught.value.hint)
+    free = clusters.Claim("free", "cassandra", tmp_path / "free", 2, stays=False)
+    again = replace(free, name="again", root=tmp_path / "again", block=kept.block)
+    assert clusters.claim(free).block == "127.10.0"
+    assert clusters.claim(again).block == "127.10.7"
+    with pytest.raises(InfrastructureError, match="but cluster again has them") as caught:
+        clusters.claim(replace(again, name="third"))
+    assert "cluster down again" in str(caught.value.hint)
 
 
 def test_differences_in_words() -> None:
@@ -296,7 +296,7 @@ def test_a_set_of_texts() -> None:
 
 
 def test_tables_of_a_node(cluster: Path) -> None:
-    found = cassandra.tables(cluster / "node1" / "data")
+    found = cassandra.tables(LocalFiles().list(cluster / "node1" / "data", "*/*/*"))
     assert found == {"ycsb/usertable": {"sstables": 1, "files": 1, "bytes": len("rows of node1")}}
 
 
@@ -330,7 +330,6 @@ def test_rules_keep_what_they_name(tmp_path: Path) -> None:
     rules = Rules(("a", "missing"), lambda _: False, lambda path: path.name == "lock")
     tree = files.scan(tmp_path, ["n"], rules)
     assert (tree.folders, [f.path for f in tree.files], tree.bytes) == (("n/a",), ["n/a/one"], 1)
-    assert files.only(tree, "other").files == ()
 
 
 def test_the_digest_is_blake2b(tmp_path: Path) -> None:

@@ -10,10 +10,11 @@ import pytest
 from steelyard.errors import InputError
 from steelyard.spec.dataset import data_set, key
 from steelyard.spec.estimate import each, estimate
+from steelyard.spec.hbase import HBaseSystem
 from steelyard.spec.load import Load
 from steelyard.spec.models import Point, Trial
 from steelyard.spec.read import read_study
-from steelyard.spec.system import CassandraSystem, HBaseSystem
+from steelyard.spec.system import CassandraSystem
 from steelyard.spec.trials import STRIDE, trials
 from steelyard.spec.workload import CORE
 
@@ -63,7 +64,7 @@ def key_of(kind: str, seed: int = 1, workload: dict[str, Any] | None = None, **s
         ("hbase", {"access": {"compression": "GZ"}}),
         ("hbase", {"access": {"bloom": "ROWCOL"}}),
         ("hbase", {"access": {"block_cache": False}}),
-        ("hbase", {"hdfs_site": {"dfs.blocksize": 1 << 20}}),
+        ("hbase", {"settings": {"dfs.blocksize": 1 << 20}}),
         ("hbase", {"nodes": 3, "replication": 2}),
     ],
 )

@@ -114,3 +114,34 @@ def test_only_the_first_engine_empties_the_table(tmp_path: Path) -> None:
     driver = {"kind": "cql", "fresh": True}
     plans = [engine_plan(trial(engines=2), driver, tmp_path, index=k, count=2) for k in range(2)]
     assert [p["driver"]["fresh"] for p in plans] == [True, False]
+
+
+def test_a_curve_and_an_audit_are_told_to_the_engine(tmp_path: Path) -> None:
+    load = {
+        "curve": [[0, 100], [10, 500], [10, 50]],
+        "duration_s": 20,
+        "audit": True,
+        "part": {"index": 0, "count": 2},
+    }
+    plan = engine_plan(trial(**load), {"kind": "null"}, tmp_path)
+    run, audit = plan["phases"][1:]
+    assert run["arrivals"] == {"kind": "constant", "rate": [[0, 200], [10, 1000], [10, 100]]}
+    assert run["in_flight"] == 2048
+    assert (audit["name"], audit["kind"]) == ("audit", "audit")
+
+
+@pytest.mark.parametrize(
+    ("load", "words"),
+    [
+        ({"curve": [[0, 5]], "target": 9}, "leave target"),
+        ({"curve": [[1, 5]]}, "begins at 0 s"),
+        ({"curve": [[0, 5], [9, 5], [3, 5]]}, "goes forward"),
+        ({"curve": [[0, 0], [3, 0]], "duration_s": 9}, "above 0 nowhere"),
+        ({"curve": [[0, 5], [3, 0]], "operations": 9}, "never end"),
+        ({"curve": [[0, 0], [3, 9]], "warmup_s": 3, "duration_s": 9}, "warm-up"),
+        ({"audit": True, "phases": ["load"]}, "audit follows a run"),
+    ],
+)
+def test_a_curve_that_makes_no_sense_is_refused(load: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValidationError, match=words):
+        Load(**load)

@@ -10,7 +10,7 @@ import pytest
 
 from steelyard.errors import InputError
 from steelyard.results.store import factor_levels, study_toml
-from steelyard.spec.factors import SHORT
+from steelyard.spec.factors import short_names
 from steelyard.spec.models import Study
 from steelyard.spec.read import both_forms, read_study
 from steelyard.spec.schema import study_schema
@@ -207,7 +207,7 @@ def test_every_short_name_sets_something(tmp_path: Path) -> None:
         'workload = "a"\nload = { target = 3, operations = 9 }\nsystem = { kind = "cassandra", nodes = 3 }\n'
     )
     before = read(tmp_path, plain).cells[0]
-    for name in SHORT:
+    for name in short_names():
         text = f"{plain}[factors]\n{name} = [{levels.get(name, 2)}]\n"
         [point] = read(tmp_path, text).points
         changed = [

@@ -14,7 +14,9 @@ from engine_fixtures import FakeEngine, Heard
 from rich.console import Console
 
 from steelyard.errors import InfrastructureError, Interrupted
+from steelyard.hosts.local import LocalHost
 from steelyard.hosts.say import Say
+from steelyard.hosts.snapshots import store
 from steelyard.lab.study import Outcome, conduct
 from steelyard.report import text_report
 from steelyard.spec.read import read_study
@@ -22,8 +24,7 @@ from steelyard.systems.base import Settled
 from steelyard.systems.cassandra.data import RULES
 from steelyard.systems.node import NodeSpec
 from steelyard.systems.null import NullTestbed
-from steelyard.systems.snapshot import store
-from steelyard.systems.snapshot.restorable import Restorable
+from steelyard.systems.restorable import Restorable
 from steelyard.watch.target import WatchTarget
 
 TEXT = """
@@ -45,6 +46,7 @@ class Bed(NullTestbed, Restorable):
 
     kind = "cassandra"
     rules = RULES
+    capabilities = frozenset({"snapshot"})
     calls: ClassVar[list[str]] = []
     faults: ClassVar[dict[str, Exception]] = {}
     block = "127.10.9"
@@ -52,6 +54,7 @@ class Bed(NullTestbed, Restorable):
 
     def __init__(self, name: str, root: Path) -> None:
         super().__init__()
+        self.host = LocalHost()
         self.name, self.folder = name, root / name
         self.specs = [NodeSpec(1, "node1", "127.10.9.1", self.folder / "node1")]
 
@@ -62,8 +65,7 @@ class Bed(NullTestbed, Restorable):
 
     def up(self, say: Say) -> None:
         self._done("restored up" if self.origin else "empty up")
-        with self.placing(say):
-            self.place("node1")
+        self.put_back(say)
         self.wait_same(say)
 
     def down(self, _say: Say) -> None:
@@ -102,7 +104,7 @@ def bed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fake_engine: FakeEngine
     monkeypatch.setenv("STEELYARD_STATE", str(tmp_path / "state"))
     Bed.calls, Bed.faults = [], {}
     for module in ("study", "datasets"):
-        monkeypatch.setattr(f"steelyard.lab.{module}.create", lambda _system, *, name, root: Bed(name, root))
+        monkeypatch.setattr(f"steelyard.lab.{module}.create", lambda _, *, name, root, **__: Bed(name, root))
     return Bed
 
 
@@ -219,9 +221,9 @@ def test_a_load_that_is_not_whole_is_not_kept(
 def test_what_differs_after_a_restore_fails_the_trial(
     tmp_path: Path, bed: type[Bed], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("steelyard.systems.snapshot.restorable.SAME_LIMIT_S", 0.0)
+    monkeypatch.setattr("steelyard.systems.restorable.SAME_LIMIT_S", 0.0)
     go(tmp_path)
-    monkeypatch.setattr(bed, "place", lambda self, _: (self.folder / "node1").mkdir(parents=True))
+    monkeypatch.setattr(bed, "put_back", lambda self, _: (self.folder / "node1").mkdir(parents=True))
     outcome = go(tmp_path, "again")
     assert len(outcome.errors) == 3
     assert "not all of it can be told" in outcome.errors[0].message
@@ -239,7 +241,7 @@ def test_what_does_not_come_to_rest_is_not_kept(
 def test_nothing_is_loaded_where_there_is_no_room(
     tmp_path: Path, bed: type[Bed], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("steelyard.systems.snapshot.files.SPARE_BYTES", 1 << 62)
+    monkeypatch.setattr("steelyard.hosts.snapshots.files.SPARE_BYTES", 1 << 62)
     outcome = go(tmp_path, overrides=["repetitions=1"])
     assert "MiB left" in outcome.errors[0].message
     assert "empty up" not in bed.calls

@@ -118,15 +118,14 @@ def test_written_yaml_reads_as_what_was_meant(tmp_path: Path) -> None:
     system = CassandraSystem(nodes=2)
     first, second = config.node_specs(system, "127.10.9", tmp_path, [])
     shared = config.settings(system, FIVE)
-    config.write(second, config.node_settings(shared, second, "lab", first.address, None), [first, second])
-    lines = (second.folder / "conf" / "cassandra.yaml").read_text().splitlines()
+    settings = config.node_settings(shared, second, "lab", first.address, None)
+    files = config.files(second, settings, [first, second])
+    lines = files["conf/cassandra.yaml"].splitlines()
     read = {key: json.loads(value) for key, value in (line.split(": ", 1) for line in lines)}
     assert read["listen_address"] == read["rpc_address"] == "127.10.9.2"
     assert read["seed_provider"][0]["parameters"] == [{"seeds": "127.10.9.1,127.10.9.2"}]
     assert read["commitlog_directory"] == str(second.folder / "commitlog")
-    assert (
-        second.folder / "conf" / "cassandra-rackdc.properties"
-    ).read_text() == "dc=datacenter1\nrack=rack1\n"
+    assert files["conf/cassandra-rackdc.properties"] == "dc=datacenter1\nrack=rack1\n"
 
 
 def system_of(nodes: int, factor: int, level: str, **more: object) -> CassandraSystem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,20 +12,17 @@ from pydantic import ValidationError
 
 from steelyard.errors import InputError
 from steelyard.hosts import artifacts
+from steelyard.hosts.artifacts import Jars
+from steelyard.hosts.cgroup import Group
 from steelyard.hosts.java import Java
+from steelyard.hosts.local import LocalHost
 from steelyard.hosts.place import Place, place_of
+from steelyard.hosts.process import own_identity
+from steelyard.spec.hbase import HBaseAccess, HBaseHeaps, HBaseHostsSystem, HBaseSystem
 from steelyard.spec.local import NodeLimits
-from steelyard.spec.system import HBaseAccess, HBaseHeaps, HBaseHostsSystem, HBaseSystem
-from steelyard.systems.hbase import (
-    HBaseHostsTestbed,
-    HBaseTestbed,
-    config,
-    defaults,
-    facts,
-    profile,
-    serving,
-)
-from steelyard.systems.hbase.launch import Launch
+from steelyard.systems.hbase import config, defaults, facts, profile, serving
+from steelyard.systems.hbase.given import HBaseHostsTestbed
+from steelyard.systems.hbase.launch import Launch, Parts
 from steelyard.systems.hbase.layout import (
     DATANODE,
     INSIDE,
@@ -37,6 +35,7 @@ from steelyard.systems.hbase.layout import (
     HBaseSpec,
     node_specs,
 )
+from steelyard.systems.hbase.testbed import HBaseNode, HBaseTestbed
 from steelyard.systems.hbase.versions import LINES, coordinates, resolve
 from steelyard.systems.server import last_word
 
@@ -48,8 +47,13 @@ def specs(system: HBaseSystem, spaces: int = 0) -> list[HBaseSpec]:
     return node_specs(system, "127.10.9", Path("/c"), names, config.moved_ports(system))
 
 
-def launch(system: HBaseSystem, hbase: Path = Path("/jars")) -> Launch:
-    return Launch(system, JAVA, hbase, None if system.standalone else hbase, 2)
+def launch(system: HBaseSystem, folder: Path = Path("/jars")) -> Launch:
+    jars = Jars(folder, tuple(sorted(path.name for path in folder.glob("*.jar"))))
+    hbase, hdfs = (
+        Parts(jars, None, defaults.shipped(LocalHost(), jars, kind))
+        for kind in (defaults.HBASE, defaults.HDFS)
+    )
+    return Launch(system, JAVA, hbase, None if system.standalone else hdfs, 2)
 
 
 def roles(system: HBaseSystem) -> dict[str, tuple[str, ...]]:
@@ -88,7 +92,7 @@ def test_standalone_is_one_process_that_is_three() -> None:
     ("settings", "message"),
     [
         ({"standalone": True, "nodes": 2}, "standalone is one JVM"),
-        ({"standalone": True, "hdfs_site": {"dfs.blocksize": 1}}, "standalone has no HDFS"),
+        ({"standalone": True, "settings": {"dfs.blocksize": 1}}, "standalone has no HDFS"),
         ({"roles": "colocated", "zookeepers": 3}, "need as many nodes"),
         ({"nodes": 2, "replication": 3}, "only 2 DataNodes"),
         ({"roles": "colocated", "master_limits": {"cpu": 1}}, "masters on nodes of their own"),
@@ -116,15 +120,15 @@ def test_datanodes_differ_in_port_on_loopback_only() -> None:
 
 
 def test_a_moved_port_is_moved_everywhere() -> None:
-    system = HBaseSystem(hbase_site={"hbase.regionserver.port": 17020})
+    system = HBaseSystem(settings={"hbase.regionserver.port": 17020})
     node = specs(system)[0]
     assert node.place(REGIONSERVER) == Place("127.10.9.1", 17020)
     assert node.listening(1)[node.address, 17020] == "hbase.regionserver.port"
     assert config.hbase_site(system, specs(system), node)["hbase.regionserver.port"] == 17020
 
 
-def read(path: Path) -> dict[str, str]:
-    root = ElementTree.parse(path).getroot()  # noqa: S314 - our own file
+def read(text: str) -> dict[str, str]:
+    root = ElementTree.fromstring(text)  # noqa: S314 - our own file
     return {one.findtext("name", ""): one.findtext("value", "") for one in root}
 
 
@@ -134,24 +138,19 @@ def test_written_files_say_what_was_meant(tmp_path: Path) -> None:
         zookeepers=3,
         wal_hsync=True,
         balancer_period_s=300,
-        hbase_site={"a": "<&>"},
-        hdfs_site={"b": True},
+        settings={"a": "<&>", "dfs.b": True},
     )
     found = node_specs(system, "127.10.9", tmp_path, [], {})
-    for spec in (found[1], found[3]):
-        (spec.folder / "conf").mkdir(parents=True)
-        config.write(system, found, spec)
-    conf = tmp_path / "node2" / "conf"
-    site, hdfs = read(conf / "hbase-site.xml"), read(conf / "hdfs-site.xml")
-    assert read(conf / "core-site.xml")["fs.defaultFS"] == "hdfs://127.10.9.4:8020"
+    node2, master1 = (config.files(system, found, found[number]) for number in (1, 3))
+    site, hdfs = read(node2["conf/hbase-site.xml"]), read(node2["conf/hdfs-site.xml"])
+    assert read(node2["conf/core-site.xml"])["fs.defaultFS"] == "hdfs://127.10.9.4:8020"
     assert site["hbase.zookeeper.quorum"] == "127.10.9.4,127.10.9.5,127.10.9.6"
     assert site["hbase.unsafe.regionserver.hostname"] == hdfs["dfs.datanode.hostname"] == "127.10.9.2"
-    assert (site["a"], hdfs["b"], site["hbase.wal.hsync"]) == ("<&>", "true", "true")
+    assert (site["a"], hdfs["dfs.b"], site["hbase.wal.hsync"]) == ("<&>", "true", "true")
     assert (site["hbase.balancer.period"], hdfs["dfs.replication"]) == ("300000", "3")
-    assert not (conf / "zoo.cfg").exists()
-    zoo = (tmp_path / "master1" / "conf" / "zoo.cfg").read_text()
-    assert "server.5=127.10.9.5:2888:3888" in zoo
-    assert (tmp_path / "master1" / "zookeeper" / "myid").read_text() == "4\n"
+    assert "conf/zoo.cfg" not in node2
+    assert "server.5=127.10.9.5:2888:3888" in master1["conf/zoo.cfg"]
+    assert master1["zookeeper/myid"] == "4\n"
 
 
 def test_default_profile_changes_only_what_several_nodes_on_one_machine_need() -> None:
@@ -176,7 +175,7 @@ def test_defaults_of_deviations_come_from_the_jars(tmp_path: Path) -> None:
     shipped = {"zookeeper_session_timeout": "77", "hbase_cluster_distributed": "true"}
     jar(tmp_path, "hbase-common-9.jar", "hbase-default.xml", **shipped)
     jar(tmp_path, "hadoop-hdfs-9.jar", "hdfs-default.xml", dfs_replication="3")
-    system = HBaseSystem(nodes=3, profile="quick", hbase_site={"mine": 1})
+    system = HBaseSystem(nodes=3, profile="quick", settings={"mine": 1})
     found = {one.setting: one for one in facts.deviations(system, launch(system, tmp_path), (MASTER,))}
     assert (found["zookeeper.session.timeout"].default, found["zookeeper.session.timeout"].value) == (
         "77",
@@ -184,7 +183,7 @@ def test_defaults_of_deviations_come_from_the_jars(tmp_path: Path) -> None:
     )
     assert found["mine"].reason == "given by the user"
     assert not {"hbase.cluster.distributed", "dfs.replication"} & set(found)  # as shipped
-    known = defaults.shipped(tmp_path, defaults.HBASE)
+    known = launch(system, tmp_path).hbase.defaults
     assert defaults.unknown(["zookeeper.sesion.timeout"], known, "hbase-site") == [
         "hbase-site: 'zookeeper.sesion.timeout' is not among upstream's documented settings "
         "(did you mean 'zookeeper.session.timeout'?)"
@@ -232,7 +231,7 @@ def test_the_plan_names_registries_or_the_ensemble(tmp_path: Path) -> None:
         ("2.4", [], ["127.10.9.3:2181"]),
     ):
         system = HBaseSystem(version=version, nodes=2, access=access)
-        testbed = HBaseTestbed(system, name="paper", root=tmp_path, owner=None)
+        testbed = HBaseTestbed(system, name="paper", root=tmp_path, host=LocalHost())
         testbed.specs = list(specs(system))
         assert testbed.driver() == {
             "kind": "hbase", "registry": registry, "zookeeper": zookeeper, "zookeeper_parent": "/hbase",
@@ -240,6 +239,41 @@ def test_the_plan_names_registries_or_the_ensemble(tmp_path: Path) -> None:
             "block_cache": True, "bloom": "ROW", "versions": 1, "compression": "NONE", "regions": 6,
             "client_buffering": 4096, "connections": 1, "user": None, "fresh": False,
         }  # fmt: skip
+
+
+def test_it_serves_as_long_as_a_region_server_lives(tmp_path: Path) -> None:
+    system, me = HBaseSystem(nodes=2, masters=1), own_identity()
+    testbed = HBaseTestbed(system, name="paper", root=tmp_path, host=LocalHost())
+    testbed.nodes = [
+        HBaseNode(
+            spec,
+            Group(),
+            [testbed._server(launch(system).server(spec, role), Group()) for role in spec.roles],
+        )
+        for spec in specs(system)
+    ]
+    running = {server.name: server for server in testbed.servers}
+    for server in testbed.servers:
+        server.identity, server.expected_up = me, True
+    assert testbed.serves()
+    for name in ("node1/regionserver", "node2/regionserver"):
+        running[name].identity = replace(me, start_ticks=0)
+    assert not testbed.serves()  # the masters and DataNodes that live answer no client
+    assert [death.server for death in testbed.dead()] == ["node1/regionserver", "node2/regionserver"]
+
+
+def test_how_a_cluster_that_stays_is_used(tmp_path: Path) -> None:
+    said = {}
+    for version, more in (("2.6", {}), ("2.4", {"zookeeper.znode.parent": "/other"})):
+        system = HBaseSystem(version=version, nodes=2, settings=more)
+        testbed = HBaseTestbed(system, name="paper", root=tmp_path, host=LocalHost())
+        testbed.specs = list(specs(system))
+        said[version] = testbed.bench_words()
+    assert said == {
+        "2.6": ["hbase --hosts 127.10.9.3:16000,127.10.9.1:16020,127.10.9.2:16020",
+                "hbase --zookeeper 127.10.9.3:2181"],
+        "2.4": ["hbase --zookeeper 127.10.9.3:2181 --zookeeper-parent /other"],
+    }  # fmt: skip
 
 
 def test_given_hosts() -> None:
@@ -278,21 +312,19 @@ def test_a_project_can_leave_artifacts_out() -> None:
     assert "exclusion" not in artifacts.pom(["g:a:1"])
 
 
-def test_a_server_s_last_word_has_the_innermost_cause(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    log.write_text(
+def test_a_server_s_last_word_has_the_innermost_cause() -> None:
+    log = (
         "INFO  before\nERROR [main] HMasterCommandLine: Master exiting\n"
         "java.lang.RuntimeException: Failed construction\n\tat a.B.c(D.java:1)\n"
         "Caused by: java.net.BindException: Address already in use\n\tat e.F.g(H.java:2)\nINFO  after\n"
     )
-    assert last_word(log, tmp_path / "none") == (
+    assert last_word(log, "") == (
         "ERROR [main] HMasterCommandLine: Master exiting (java.net.BindException: Address already in use)"
     )
-    log.write_text("ERROR ***** ABORTING region server: why *****\nERROR consequence\n")
-    assert last_word(log, tmp_path / "none") == "ERROR ***** ABORTING region server: why *****"
-    log.write_text("INFO  all well\n")
-    assert last_word(log, tmp_path / "none") == "INFO  all well"
-    assert last_word(tmp_path / "none", tmp_path / "none") == ""
+    log = "ERROR ***** ABORTING region server: why *****\nERROR consequence\n"
+    assert last_word(log, "") == "ERROR ***** ABORTING region server: why *****"
+    assert last_word("INFO  all well\n", "") == "INFO  all well"
+    assert last_word("", "") == ""
 
 
 def test_a_cluster_serves_only_when_dead_servers_are_recovered_from() -> None:

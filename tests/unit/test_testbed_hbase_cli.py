@@ -9,8 +9,9 @@ from steelyard.cli import app
 from steelyard.cli.bench_study import bench_study
 from steelyard.cli.options import FLAGS
 from steelyard.errors import InputError
-from steelyard.spec.system import HBaseHostsSystem, HBaseSystem, System
-from steelyard.spec.systems import has_setting, kinds
+from steelyard.spec.hbase import HBaseHostsSystem, HBaseSystem
+from steelyard.spec.kind import declarations
+from steelyard.spec.systems import System, has_setting
 
 
 def system(line: str) -> System:
@@ -36,7 +37,7 @@ def test_every_flag_of_hbase_sets_what_it_says() -> None:
         --namenode-heap 301m --zookeeper-heap 100m --wal-provider filesystem --wal-hsync --balancer-period 5m
         --table ns:t --family cf --regions 12 --durability async-wal --scan-caching 50 --no-block-cache
         --bloom rowcol --versions 3 --compression GZ --client-buffering 2m --connections 4 --fresh
-        --set-site hbase.regionserver.handler.count=7 --set-site dfs.blocksize=1048576""")
+        --set hbase.regionserver.handler.count=7 --set-site dfs.blocksize=1048576""")
     assert isinstance(found, HBaseSystem)
     assert (found.nodes, found.version, found.profile, found.java) == (3, "2.4", "quick", "17")
     assert found.heaps.model_dump() == {
@@ -92,9 +93,9 @@ def test_given_hosts_or_their_ensemble() -> None:
         ("bench hbase --hosts a --zookeeper z", "system: give either hosts or zookeeper", ""),
         ("bench hbase --durability SKIP_WALL",
          "--durability: unknown durability", "(did you mean 'SKIP_WAL'?)"),
-        ("bench hbase --set-yaml a=1", "--set-yaml does not apply", "(did you mean '--set-site'?)"),
-        ("bench cassandra --set-site a=1", "--set-site does not apply", "(did you mean '--set-yaml'?)"),
-        ("bench hbase --set-site a", "--set-site a: expected key=value", ""),
+        ("bench embedded --set a=1", "--set a: system of kind 'embedded' has no configuration files",
+         "it goes with cassandra, hbase; a study's settings are set by their path"),
+        ("bench hbase --set a", "--set a: expected key=value", ""),
         ("bench hbase --standalone --nodes 3", "system: standalone is one JVM", ""),
         ("bench hbas", "no system 'hbas' (did you mean 'hbase'?)", ""),
         ("bench hbase --nodes 2 --rf 3", "system: replication = 3, but there are only 2 DataNodes", ""),
@@ -110,15 +111,16 @@ def test_mistakes(line: str, message: str, hint: str) -> None:
 
 
 def test_every_flag_of_a_system_goes_with_one() -> None:
-    for flag in FLAGS:
-        if flag.setting.startswith("system."):
-            assert any(has_setting(kind, flag.setting_of(kind)) for kind in kinds()), flag.long
+    for kind, record in declarations().items():
+        for flag in record.flags:
+            assert has_setting(kind, flag.setting), (kind, flag.long)
+            assert flag.long in {known.long for known in FLAGS}
 
 
 def test_pairs_of_cluster_up_go_where_they_belong() -> None:
-    pairs = [("--set", "dfs.replication=1"), ("--set", "a=true")]
+    pairs = ["dfs.replication=1", "a=true"]
     found = bench_study("hbase", {}, pairs).system
     assert isinstance(found, HBaseSystem)
     assert (found.hbase_site, found.hdfs_site) == ({"a": True}, {"dfs.replication": 1})
     with pytest.raises(InputError, match="expected key=value"):
-        bench_study("hbase", {}, [("--set", "=1")])
+        bench_study("hbase", {}, ["=1"])

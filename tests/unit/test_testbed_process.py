@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.errors import InfrastructureError, InputError
-from steelyard.hosts import network, process, records
+from steelyard.hosts import clusters, network, process, records
 from steelyard.hosts.process import Identity
 
 SLEEP = ["sleep", "600"]
@@ -31,10 +31,10 @@ def test_a_server_is_told_of_before_it_runs_and_ended_by_identity(tmp_path: Path
     seen: list[Identity] = []
     found, child = started(tmp_path, seen)
     assert seen == [found]
-    assert found.alive()
+    assert process.alive(found)
     assert os.getsid(found.pid) == found.pid
     assert process.end([found], grace_s=10.0) == []
-    assert not found.alive()
+    assert not process.alive(found)
     assert child.wait() == -signal.SIGTERM
 
 
@@ -55,8 +55,8 @@ def test_another_process_with_the_same_pid_is_left_alone(tmp_path: Path) -> None
     found, child = started(tmp_path, [])
     other = Identity(found.pid, found.start_ticks + 1, found.boot_id)
     earlier_boot = Identity(found.pid, found.start_ticks, "another boot")
-    assert not other.alive()
-    assert not earlier_boot.alive()
+    assert not process.alive(other)
+    assert not process.alive(earlier_boot)
     assert process.end([other, earlier_boot], grace_s=0.0) == []
     assert child.poll() is None
     process.end([found], grace_s=10.0)
@@ -97,13 +97,13 @@ def test_a_server_dies_with_the_tool(tmp_path: Path) -> None:
         assert tool.stdout is not None
         pid, ticks, boot = tool.stdout.readline().split()
         server = Identity(int(pid), int(ticks), boot)
-        assert server.alive()
+        assert process.alive(server)
         tool.kill()
     assert process.wait_gone([server], 10.0)
 
 
 def record(name: str, root: Path, server: Identity, owner: Identity | None) -> records.Record:
-    made = records.Record(name, "cassandra", str(root), "127.10.9", owner)
+    made = records.Record(name, "cassandra", str(root), str(root), "127.10.9", owner)
     made.processes["node1"] = server
     made.save()
     root.mkdir()
@@ -117,16 +117,14 @@ def test_leftovers_are_those_whose_owner_is_gone(tmp_path: Path) -> None:
     record("mine", tmp_path / "mine", mine[0], me)
     record("kept", tmp_path / "kept", kept[0], None)
     record("left", tmp_path / "left", left[0], gone)
-    said: list[str] = []
-    assert records.end_leftovers(said.append) == ["left"]
-    assert said == [f"ending left, left over by process {me.pid}"]
+    assert clusters.end_leftovers() == [f"ended left, left over by process {me.pid}"]
     assert left[1].wait() in (-signal.SIGTERM, -signal.SIGKILL)
     assert not (tmp_path / "left").exists()
     assert [found.name for found in records.records()] == ["kept", "mine"]
     assert records.load("mine").owner == me
     for name, (_, child) in (("mine", mine), ("kept", kept)):
         assert child.poll() is None
-        records.take_down(records.load(name))
+        clusters.take_down(records.load(name), grace_s=10.0)
         child.wait()
     assert records.records() == []
 

@@ -11,7 +11,8 @@ import pytest
 
 from steelyard.errors import InfrastructureError, InputError, MissingToolError
 from steelyard.hosts import artifacts, cgroup, java
-from steelyard.spec.system import EmbeddedSystem, HostsSystem, NodeLimits, NullSystem
+from steelyard.spec.local import NodeLimits
+from steelyard.spec.system import EmbeddedSystem, HostsSystem, NullSystem
 from steelyard.systems import create
 from steelyard.systems.cassandra import cql_probe
 from steelyard.systems.cassandra.cql_probe import Place
@@ -66,7 +67,7 @@ def test_fetched_java_is_found_in_the_cache() -> None:
 
 def test_no_maven_is_a_clear_error() -> None:
     with pytest.raises(MissingToolError, match=r"no Maven \(mvn\), which fetches cassandra-9") as caught:
-        artifacts.fetch("cassandra-9", ["g:a:9"], lambda _: None)
+        artifacts.fetch("cassandra-9", ["g:a:9"])
     assert "install maven" in (caught.value.hint or "")
 
 
@@ -85,35 +86,35 @@ def test_mavens_failures(
     monkeypatch.setenv("PATH", f"{maven.parent}:/usr/bin:/bin")
     monkeypatch.setattr(artifacts.shutil, "which", lambda _: str(maven))
     with pytest.raises(error) as caught:
-        artifacts.fetch("a-9", ["g:a:9"], lambda _: None)
+        artifacts.fetch("a-9", ["g:a:9"])
     assert hint in (caught.value.hint or "")  # type: ignore[attr-defined]
     assert not [path for path in (tmp_path / "cache" / "servers").iterdir() if path.is_dir()]
 
 
-def test_limits_are_written_for_both_versions(tmp_path: Path) -> None:
-    limits = NodeLimits(disk_write_mib_per_s=2, disk_read_iops=50)
+def test_limits_are_written_for_both_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cgroup, "device_of", lambda _: "254:0")
+    limits = NodeLimits(memory_mib=512, disk_write_mib_per_s=2, disk_read_iops=50)
     old = cgroup.Group({name: tmp_path / name for name in cgroup.CONTROLLERS})
     new = cgroup.Group({"unified": tmp_path / "unified"})
     for folder in (*old.folders.values(), *new.folders.values()):
         folder.mkdir()
     for group in (old, new):
-        group.limit_cpu(0.25)
-        group.limit_memory(512)
-        group.limit_disk(limits, "254:0")
+        cgroup.limit_cpu(group, 0.25)
+        cgroup.limit(group, limits, tmp_path)
     assert (tmp_path / "cpu" / "cpu.cfs_quota_us").read_text() == "25000"
     assert (tmp_path / "memory" / "memory.limit_in_bytes").read_text() == str(512 << 20)
     assert (tmp_path / "blkio" / "blkio.throttle.write_bps_device").read_text() == "254:0 2097152"
     assert (tmp_path / "unified" / "cpu.max").read_text() == "25000 100000"
     assert (tmp_path / "unified" / "memory.max").read_text() == str(512 << 20)
-    new.limit_cpu(None)
+    cgroup.limit_cpu(new, None)
     assert (tmp_path / "unified" / "cpu.max").read_text() == "max 100000"
 
 
 def test_a_limit_without_control_groups_is_refused() -> None:
     group = cgroup.Group({}, {"cpu": "not mounted"})
-    group.limit_cpu(None)
+    cgroup.limit_cpu(group, None)
     with pytest.raises(InfrastructureError, match="controller 'cpu': not mounted"):
-        group.limit_cpu(1.0)
+        cgroup.limit_cpu(group, 1.0)
 
 
 def frame(opcode: int, body: bytes) -> bytes:

@@ -38,6 +38,7 @@ def test_the_limit_that_comes_first_tells_the_share() -> None:
 def test_texts() -> None:
     assert Live(0.45, 12345, 3_210_000, 0).text() == " 45%  12,345/s  p99 3.21 ms"
     assert Live(None, 5, 900, 7).text() == "5/s  p99 900 ns  7 failed"
+    assert Live(None, 5, 900, 0, client="starved").text() == "5/s  p99 900 ns  client starved of CPU"
     assert [latency(n) for n in (12.0, 4_500, 7_000_000, 1.5e9)] == ["12 ns", "4.5 us", "7 ms", "1.5 s"]
 
 

@@ -12,9 +12,12 @@ import psutil
 import pytest
 from engine_fixtures import FakeEngine, Heard
 
+from steelyard.engine.fleet import Fleet
 from steelyard.engine.path import find_engine
 from steelyard.errors import InfrastructureError, Interrupted
+from steelyard.hosts.local import LocalHost
 from steelyard.hosts.say import Say
+from steelyard.lab.phase import Drive
 from steelyard.lab.signals import Interrupts
 from steelyard.lab.trial import TrialRun
 from steelyard.results.read import open_run
@@ -23,7 +26,7 @@ from steelyard.spec.models import Study
 from steelyard.spec.system import NullSystem
 from steelyard.spec.trials import trials
 from steelyard.spec.workload import CORE
-from steelyard.systems.base import Settled
+from steelyard.systems.base import Death, Settled
 from steelyard.systems.null import NullTestbed
 from steelyard.watch.target import WatchTarget
 
@@ -48,11 +51,14 @@ class Bed(NullTestbed):
     def settle(self, _limit_s: float, _say: Say) -> Settled:
         return self._step("settle", Settled(True, 0.0))  # type: ignore[no-any-return]
 
-    def dead(self) -> Sequence[tuple[str, str]]:
+    def dead(self) -> Sequence[Death]:
         return self.steps["dead"]() if "dead" in self.steps else []
 
+    def serves(self) -> bool:
+        return len(self.dead()) < len(self.targets()) or not self.targets()
+
     def targets(self) -> Sequence[WatchTarget]:
-        return [WatchTarget(name, lambda: []) for name in ("node1", "node2") if "dead" in self.steps]
+        return [WatchTarget(name) for name in ("node1", "node2") if "dead" in self.steps]
 
     def collect(self, _into: Path) -> None:
         self._step("collect")
@@ -70,8 +76,8 @@ def trial_run(folder: Path, bed: Bed, interrupts: Interrupts | None = None, **lo
     path = folder / "001.partial"
     path.mkdir()
     return TrialRun(
-        trial=trials(study)[0], folder=path, testbed=bed, engine=find_engine(), show=Heard(),
-        interrupts=interrupts or Interrupts(), since_ns=1,
+        trial=trials(study)[0], folder=path, testbed=bed, host=LocalHost(), engine=find_engine(),
+        show=Heard(),        interrupts=interrupts or Interrupts(), since_ns=1,
     )  # fmt: skip
 
 
@@ -197,11 +203,26 @@ def test_what_was_measured_before_the_engine_died_is_kept(fake_engine: FakeEngin
 
 @pytest.mark.usefixtures("fake_engine")
 def test_a_server_that_dies_is_noted_and_the_run_goes_on(tmp_path: Path) -> None:
-    run = trial_run(tmp_path, Bed(dead=lambda: [("node2", "killed by SIGKILL")]), duration_s=0.1)
+    run = trial_run(tmp_path, Bed(dead=lambda: [Death("node2", "killed by SIGKILL", 1)]), duration_s=0.1)
     run.run()
     assert run.manifest.status == "done"
     assert events(run).count("server died") == 1
     assert {"kind": "server died", "text": "node2: killed by SIGKILL"} in run.manifest.warnings
+
+
+def test_a_server_that_comes_back_and_dies_again_is_told_twice(tmp_path: Path) -> None:
+    first, second = (
+        Death("node2", why, life) for life, why in enumerate(("killed by SIGKILL", "exit status 3"))
+    )
+    lives: list[list[Death]] = [[first], [first], [], [second], [second]]
+    run = trial_run(tmp_path, Bed(dead=lambda: lives.pop(0)))
+    look_after = Drive(
+        Fleet.__new__(Fleet), run.testbed, run.manifest, Heard(), Interrupts()
+    ).look_after_servers
+    for _ in range(5):
+        look_after()
+    told = [warning["text"] for warning in run.manifest.warnings if warning["kind"] == "server died"]
+    assert told == ["node2: killed by SIGKILL", "node2: exit status 3"]
 
 
 def test_when_nothing_answers_any_more_an_endless_phase_is_stopped(
@@ -210,7 +231,7 @@ def test_when_nothing_answers_any_more_an_endless_phase_is_stopped(
     monkeypatch.setattr("steelyard.lab.phase.ALL_DEAD_LIMIT_S", 0.2)
     monkeypatch.setattr("steelyard.lab.phase.LOOK_EVERY_S", 0.0)
     fake_engine.mode("numb-in-run")
-    bed = Bed(dead=lambda: [("node1", "killed by SIGKILL"), ("node2", "exit status 3")])
+    bed = Bed(dead=lambda: [Death("node1", "killed by SIGKILL", 1), Death("node2", "exit status 3", 1)])
     run = trial_run(tmp_path, bed)
     run.run()
     assert run.manifest.status == "failed"

@@ -17,9 +17,10 @@ from urllib.parse import parse_qs, urlparse
 import pytest
 from watching import LIMIT_S, SENT_NS, await_samples, times
 
+from steelyard.systems.hbase.beans import ROLES
 from steelyard.systems.waiting import wait_until
 from steelyard.watch import Sampler
-from steelyard.watch.beans import ROLES, Bean, Role
+from steelyard.watch.beans import Bean
 from steelyard.watch.target import WatchTarget
 
 PERIOD_S = 0.05
@@ -80,7 +81,11 @@ def serving(server: Jmx) -> Iterator[tuple[str, int]]:
 
 
 def node(*servers: tuple[str, str, int]) -> WatchTarget:
-    return WatchTarget("node1", lambda: [os.getpid()], jmx=servers)
+    return WatchTarget("node1", jmx=tuple((ROLES[role], host, port) for role, host, port in servers))
+
+
+def own(_target: WatchTarget) -> list[int]:
+    return [os.getpid()]
 
 
 @pytest.fixture(autouse=True)
@@ -92,7 +97,7 @@ def in_quick_motion(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for name, role in list(ROLES.items()):
         jvm = quick(role.jvm) if role.jvm else None
-        monkeypatch.setitem(ROLES, name, Role(tuple(map(quick, role.beans)), jvm))
+        monkeypatch.setitem(ROLES, name, replace(role, beans=tuple(map(quick, role.beans)), jvm=jvm))
 
 
 def counted(server: Jmx) -> Counter[str]:
@@ -109,7 +114,9 @@ def in_turn(region: Jmx) -> bool:
 def test_all_servers_of_a_node_speak_for_it() -> None:
     region, data = Jmx(), Jmx()
     with serving(region) as one, serving(data) as two:
-        sampler = Sampler([node(("regionserver", *one), ("datanode", *two))], dict, os.getpid(), PERIOD_S)
+        sampler = Sampler(
+            [node(("regionserver", *one), ("datanode", *two))], dict, os.getpid(), own, PERIOD_S
+        )
         sampler.start()
         wait_until(lambda: in_turn(region) and len(data.queries) > 2, [], LIMIT_S, "not each in its turn")
         sampler.stop()
@@ -132,7 +139,7 @@ def test_a_server_that_is_gone_is_a_gap_and_its_node_goes_on(monkeypatch: pytest
     with serving(master) as two:
         with serving(region) as one:
             target = node(("regionserver", *one), ("master", *two))
-            sampler = Sampler([target], dict, os.getpid(), PERIOD_S)
+            sampler = Sampler([target], dict, os.getpid(), own, PERIOD_S)
             sampler.start()
             await_samples(sampler, "node1", GC, 1)
         gone_ns = time.monotonic_ns()
@@ -151,7 +158,7 @@ def test_a_frozen_server_is_asked_nothing_more_and_holds_up_nobody() -> None:
     region = Jmx()
     region.going.clear()
     with serving(region) as one:
-        sampler = Sampler([node(("regionserver", *one))], dict, os.getpid(), PERIOD_S)
+        sampler = Sampler([node(("regionserver", *one))], dict, os.getpid(), own, PERIOD_S)
         sampler.start()
         await_samples(sampler, "machine", "cpu_seconds_total", 14)
         sampler.stop()
@@ -159,10 +166,3 @@ def test_a_frozen_server_is_asked_nothing_more_and_holds_up_nobody() -> None:
     assert times(sampler, "node1", "server_regions").is_empty()
     assert len(region.queries) <= 4
     assert "never answered: no answer for" in sampler.missing["node1.server_* (regionserver)"]
-
-
-def test_a_role_nobody_knows_is_refused_at_once() -> None:
-    with pytest.raises(
-        ValueError, match="no servers of the role 'thrift' are known; there are regionserver, master"
-    ):
-        Sampler([node(("thrift", "127.0.0.1", 1))], dict, os.getpid())

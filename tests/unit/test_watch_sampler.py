@@ -62,15 +62,20 @@ def good(_command: str) -> str:
 
 
 def node(name: str, address: tuple[str, int] | None = None) -> WatchTarget:
-    return WatchTarget(name, lambda: [os.getpid()], agent=address)
+    return WatchTarget(name, agent=address)
+
+
+def own(_target: WatchTarget) -> list[int]:
+    return [os.getpid()]
 
 
 def sample(
     targets: list[WatchTarget],
     until: Callable[[Sampler], bool] = lambda sampler: times(sampler, "machine", CPU).len() > 3,
     spool: Path | None = None,
+    pids: Callable[[WatchTarget], list[int]] = own,
 ) -> Sampler:
-    sampler = Sampler(targets, lambda: {"engine": os.getppid()}, os.getpid(), PERIOD_S, spool=spool)
+    sampler = Sampler(targets, lambda: {"engine": os.getppid()}, os.getpid(), pids, PERIOD_S, spool=spool)
     sampler.start()
     wait_until(lambda: until(sampler), [], LIMIT_S, "not sampled enough")
     sampler.stop()
@@ -162,7 +167,7 @@ def test_an_agent_that_comes_later_is_found(monkeypatch: pytest.MonkeyPatch) -> 
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = free.getsockname()
     monkeypatch.setattr("steelyard.watch.link.LONGEST_PAUSE_S", 0.1)
-    sampler = Sampler([node("node1", address)], dict, os.getpid(), 0.05)
+    sampler = Sampler([node("node1", address)], dict, os.getpid(), own, 0.05)
     sampler.start()
     await_missing(sampler, "node1.server_*", "refused")
     with socket.create_server(address) as server:
@@ -174,15 +179,15 @@ def test_an_agent_that_comes_later_is_found(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_testbed_that_fails_does_not_stop_the_sampling() -> None:
-    def gone() -> list[int]:
+    def gone(_target: WatchTarget) -> list[int]:
         raise RuntimeError("being taken down")
 
-    sampler = sample([WatchTarget("node1", gone)])
+    sampler = sample([WatchTarget("node1")], pids=gone)
     assert "being taken down (at" in sampler.missing["node1.processes"]
 
 
 def test_stopping_twice_or_without_a_start_is_fine() -> None:
-    sampler = Sampler([], dict, os.getpid())
+    sampler = Sampler([], dict, os.getpid(), own)
     sampler.stop()
     sampler.stop()
     assert sampler.frame().height == 0

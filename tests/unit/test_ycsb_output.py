@@ -56,7 +56,8 @@ def log(seconds: Seconds) -> str:
 def trial(folder: Path, seconds: Seconds = RUN, **summary: Any) -> TrialResult:
     (folder / "engine").mkdir()
     (folder / "engine" / "run.hdr").write_text(log(seconds))
-    told = {"seconds": 2.5, "operations": 6, "ok": 4, "failed": {"not_found": 2}, "ops": OPS, **summary}
+    times = {"start_ns": 10**9, "end_ns": 3_500_000_000, "seconds": 2.5}
+    told = {**times, "operations": 6, "ok": 4, "failed": {"not_found": 2}, "ops": OPS, **summary}
     manifest = {
         "timing": {"engines": 0.5},
         "clock": {"start": {"monotonic_ns": 0, "realtime_ns": 10**18}},

@@ -13,7 +13,7 @@ from steelyard.spec.plan import engine_plan, phases
 from steelyard.spec.properties import Properties
 from steelyard.spec.trials import trials
 from steelyard.ycsb.arguments import parse
-from steelyard.ycsb.bindings import BINDINGS
+from steelyard.ycsb.bindings import bindings
 from steelyard.ycsb.choices import choose
 from steelyard.ycsb.known_properties import remarks
 from steelyard.ycsb.translate import Task, make_task
@@ -229,7 +229,7 @@ def test_hbase(tmp_path: Path, database: str) -> None:
 
 def test_every_binding_has_its_name() -> None:
     assert {"cassandra-cql", "cassandra2-cql", "scylla", "hbase2", "hbase1", "hbase14", "basic"} == set(
-        BINDINGS
+        bindings()
     )
 
 

@@ -5,7 +5,9 @@
 //! seen or not.
 
 use crate::generate::values::LOADED;
+use crate::operation::FieldSet;
 use crate::plan::{EngineShare, Verify, Workload};
+use crate::reply::Reply;
 use std::collections::{HashMap, HashSet};
 
 /// A set of ranks, one bit each, that grows.
@@ -54,8 +56,8 @@ pub struct Ledger {
 pub struct Known {
     /// Inserted in the run phase, and not acknowledged to this engine: its absence is `not_yet`.
     pub unacknowledged: bool,
-    /// Acknowledged and never deleted: its absence is `lost`.
-    pub present: bool,
+    /// The load phase wrote every field of it, acknowledged to this engine (full only).
+    pub loaded: bool,
 }
 
 impl Ledger {
@@ -82,16 +84,15 @@ impl Ledger {
         if !self.full {
             return Known {
                 unacknowledged,
-                present: false,
+                loaded: false,
             };
         }
         if let Some(known) = self.floors.get(&rank) {
             floors.extend_from_slice(known);
         }
-        let written = self.loaded.has(rank) || (new && !unacknowledged) || !floors.is_empty();
         Known {
             unacknowledged,
-            present: written && !self.deleted.contains(&rank),
+            loaded: self.loaded.has(rank),
         }
     }
 
@@ -157,6 +158,27 @@ impl Ledger {
         self.deleted.contains(&rank)
     }
 
+    /// Whether a read of the fields `asked`, sent when `known` and `floors` held, lacks one with an acknowledged write. Values
+    /// that carry no number are counted only: some of what was never written may then hide what is missing.
+    pub fn lost(&self, known: Known, floors: &[u64], asked: FieldSet, reply: &Reply) -> bool {
+        let asked = match asked {
+            FieldSet::All => 0..self.fields,
+            FieldSet::One(field) => usize::from(field)..usize::from(field) + 1,
+        };
+        if !self.full || reply.fields >= asked.len() as u64 {
+            return false;
+        }
+        if known.loaded {
+            return true;
+        }
+        let mut written = asked.filter(|field| floors.get(*field).is_some_and(|floor| *floor > 0));
+        if reply.versions.len() as u64 != reply.fields {
+            return written.count() as u64 > reply.fields;
+        }
+        let came = |field: usize| reply.versions.iter().any(|(f, _)| usize::from(*f) == field);
+        written.any(|field| !came(field))
+    }
+
     /// Whether a read that was sent when `floors` held returned older data.
     #[inline]
     pub fn stale(&self, floors: &[u64], versions: &[(u16, u64)]) -> bool {
@@ -220,6 +242,18 @@ mod tests {
         );
     }
 
+    /// Whether a read of `asked` that brought `versions` back lacks something.
+    fn lost(l: &Ledger, rank: u64, asked: FieldSet, versions: &[(u16, u64)]) -> bool {
+        let mut floors = Vec::new();
+        let known = l.known(rank, &mut floors);
+        let reply = Reply {
+            fields: versions.len() as u64,
+            versions: versions.to_vec(),
+            ..Reply::default()
+        };
+        l.lost(known, &floors, asked, &reply)
+    }
+
     #[test]
     fn every_record_with_an_acknowledged_write_is_audited_but_those_deleted() {
         let mut l = ledger("full");
@@ -236,12 +270,27 @@ mod tests {
     }
 
     #[test]
-    fn only_an_acknowledged_record_can_be_lost() {
-        let (mut l, mut floors) = (ledger("full"), Vec::new());
-        assert!(!l.known(3, &mut floors).present);
+    fn only_what_was_acknowledged_can_be_lost() {
+        let mut l = ledger("full");
+        assert!(!lost(&l, 3, FieldSet::All, &[]));
         l.loaded(3);
-        assert!(l.known(3, &mut floors).present);
-        l.deleting(3);
-        assert!(!l.known(3, &mut floors).present);
+        assert!(lost(&l, 3, FieldSet::All, &[]));
+        assert!(!lost(&ledger("all"), 3, FieldSet::All, &[]));
+    }
+
+    #[test]
+    fn a_field_without_a_value_is_lost_if_it_was_written() {
+        let mut l = ledger("full");
+        l.loaded(3);
+        let whole: Vec<_> = (0..10).map(|field| (field, LOADED)).collect();
+        assert!(!lost(&l, 3, FieldSet::All, &whole));
+        assert!(lost(&l, 3, FieldSet::All, &whole[..9]));
+        assert!(lost(&l, 3, FieldSet::One(4), &[]));
+        // An update made record 4, of one field.
+        l.written(4, 7, std::iter::once(2));
+        assert!(!lost(&l, 4, FieldSet::All, &[(2, 7)]));
+        assert!(lost(&l, 4, FieldSet::All, &[(1, 6)]));
+        assert!(!lost(&l, 4, FieldSet::One(1), &[]));
+        assert!(lost(&l, 4, FieldSet::One(2), &[]));
     }
 }

@@ -1,11 +1,11 @@
 //! The phase summary: what an engine says at the end of a phase, and what several say together. Its fields are those of
 //! docs/format.md; each has one rule by which engines are put together, and percentiles are found anew in the histograms.
 
+use crate::counts::{ATTEMPTS, KindCounts};
 use crate::distribution::Distribution;
 use crate::driver::Traffic;
 use crate::merged::{Greatest, Least, Merge, Same, merged};
 use crate::operation::{Kind, Outcome};
-use crate::phase_state::{ATTEMPTS, KindCounts};
 use crate::plan::{Arrivals, PhaseKind, Quantum, Verify};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -335,3 +335,90 @@ fn several_engines_do_what_one_does() {
     assert_eq!(one["ops"]["TOTAL"]["all"]["count"], 4001);
     assert_eq!(three["engines"].as_array().unwrap().len(), 3);
 }
+
+#[test]
+fn an_audit_reads_back_every_record_with_an_acknowledged_write() {
+    let out = tempfile::tempdir().unwrap();
+    let mut phases = json!([
+        phase("load", "load", json!({})),
+        phase("run", "run", json!({"operations": 2000})),
+        phase("audit", "audit", json!({}))
+    ]);
+    phases[1]["in_flight"] = json!(1);
+    let mut plan = plan(out.path(), phases);
+    plan["driver"] = json!({"kind": "embedded", "path": out.path().join("store")});
+    plan["workload"]["verify"] = json!("full");
+    plan["workload"]["mix"] = json!({"update": 0.5, "insert": 0.5});
+    let mut engine = Engine::start(&plan);
+    engine.until("ready");
+    let [_, run, audit] = ["load", "run", "audit"].map(|name| {
+        engine.tell(&json!({"cmd": "phase", "id": 1, "name": name}));
+        engine.until("phase_end")["summary"].clone()
+    });
+    assert_eq!(engine.exit(), 0);
+    let inserted = run["ops"]["INSERT"]["ok"].as_u64().unwrap();
+    let found = &audit["audit"];
+    assert_eq!(found["records"], 1000 + inserted, "{found}");
+    for fault in ["lost", "fields_lost", "stale", "unread"] {
+        assert_eq!(found[fault], 0, "{found}");
+    }
+    plan["workload"]["verify"] = json!("all");
+    let engine = Engine::start(&plan);
+    let error = engine.until("error")["text"].as_str().unwrap().to_owned();
+    assert!(error.contains("verify = full"), "{error}");
+    assert_eq!(engine.exit(), 2);
+}
+
+#[test]
+fn a_rate_follows_its_curve_and_a_mark_has_its_time() {
+    let out = tempfile::tempdir().unwrap();
+    let mut run = phase("run", "run", json!({"seconds": 3}));
+    let curve = json!([[0, 100], [1, 100], [1, 0], [2, 0], [3, 600]]);
+    run["arrivals"] = json!({"kind": "constant", "rate": curve});
+    let mut engine = Engine::start(&plan(out.path(), json!([run])));
+    engine.until("ready");
+    engine.tell(&json!({"cmd": "phase", "id": 1, "name": "run"}));
+    engine.until("phase_start");
+    engine.tell(&json!({"cmd": "mark", "id": 2, "label": "a node joins"}));
+    let mark = engine.until("mark");
+    assert_eq!(engine.until("ack")["at_ns"], mark["at_ns"]);
+    let summary = engine.until("phase_end")["summary"].clone();
+    assert_eq!(engine.exit(), 0);
+    let series = std::fs::read_to_string(out.path().join("run.series.ndjson")).unwrap();
+    let due: Vec<u64> = series
+        .lines()
+        .map(|line| {
+            serde_json::from_str::<Value>(line).unwrap()["due"]
+                .as_u64()
+                .unwrap()
+        })
+        .collect();
+    assert_eq!(due[..3], [100, 0, 300]);
+    // Sent or not on a busy machine: all that is due is accounted for.
+    let sent = summary["operations"].as_u64().unwrap();
+    let unsent = summary["censored"]["unsent"].as_u64().unwrap();
+    assert_eq!((sent + unsent, &summary["seconds"]), (400, &json!(3.0)));
+    let marks = std::fs::read_to_string(out.path().join("marks.ndjson")).unwrap();
+    let kept: Value = serde_json::from_str(&marks).unwrap();
+    assert_eq!(
+        (&kept["label"], &kept["phase"]),
+        (&json!("a node joins"), &json!("run"))
+    );
+    assert_eq!(kept["t_ns"], mark["at_ns"]);
+}
+
+#[test]
+fn a_plan_of_another_format_is_refused_with_the_way_out() {
+    let out = tempfile::tempdir().unwrap();
+    for (format, word) in [(1, "older"), (99, "newer")] {
+        let mut wrong = plan(out.path(), json!([]));
+        wrong["plan_format"] = json!(format);
+        let engine = Engine::start(&wrong);
+        let said = engine.until("error")["text"].as_str().unwrap().to_owned();
+        assert!(
+            said.contains(word) && said.contains("same release"),
+            "{said}"
+        );
+        assert_eq!(engine.exit(), 2);
+    }
+}

@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from steelyard.analysis.distribution import from_histogram
-from steelyard.analysis.saturation import saturation
-from steelyard.analysis.summary import CLOCKS, TOTAL, Histograms, Operation, Phase
+from steelyard.analysis.saturation import of_states, saturation
+from steelyard.analysis.summary import CLOCKS, TOTAL, Histograms, Operation, Phase, Saturation, mean_offered
+from steelyard.results.intervals import CLIENT
 
 NS = 1e9
 
@@ -63,12 +64,19 @@ def phase_from_series(
         total=_row(frame, TOTAL, seconds, histograms),
         operations=tuple(_row(frame, op, seconds, histograms) for op in ops),
         in_flight_cap=cap,
-        target_per_s=arrivals.get("rate"),
+        target_per_s=mean_offered(arrivals.get("rate"), seconds),
         arrivals=str(arrivals.get("kind", "closed")),
-        saturation=saturation(_floats(totals, "backlog"), _floats(totals, "in_flight"), cap),
+        saturation=_saturation(totals, cap),
         complete=False,
         reason="cut short",
     )
+
+
+def _saturation(totals: pl.DataFrame, cap: int | None) -> Saturation:
+    backlog = _floats(totals, "backlog")
+    if CLIENT in totals.columns and totals.height and not totals[CLIENT].has_nulls():
+        return of_states(totals[CLIENT].to_list(), backlog)
+    return saturation(backlog, _floats(totals, "in_flight"), cap)
 
 
 def _floats(frame: pl.DataFrame, column: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -1,6 +1,8 @@
-"""Whose fault a backlog is: the client's (in flight below the cap) or the server's (cap reached)."""
+"""Whose fault a backlog is, as the engine said second by second, or guessed where it did not say yet."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,8 +10,19 @@ from numpy.typing import NDArray
 from steelyard.analysis.summary import Saturation
 
 
+def of_states(states: Sequence[str], backlog: NDArray[np.float64]) -> Saturation:
+    """What the engine said of each second (docs/format.md: `client`), counted."""
+    return Saturation(
+        seconds_saturated=float(states.count("saturated")),
+        seconds_cap_reached=float(states.count("cap_reached")),
+        max_backlog=int(backlog.max(initial=0)),
+        seconds_starved=float(states.count("starved")),
+    )
+
+
 def saturation(backlog: NDArray[np.float64], in_flight: NDArray[np.float64], cap: int | None) -> Saturation:
-    """Seconds in which a backlog grew below the in-flight cap, and seconds with a backlog at the cap.
+    """Of a series without the engine's own word: seconds in which a backlog grew below the in-flight cap, and
+    seconds with a backlog at the cap.
 
     Args:
         backlog: due and not started, at the end of each second.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from itertools import pairwise
 from typing import Any
 
 from hdrh.histogram import HdrHistogram
@@ -29,7 +30,7 @@ class Operation:
     not_yet: int
     failures: Mapping[str, int]
     rate_per_s: float
-    """Completed per second of the phase, failures included."""
+    """Completed within the offered window per second of it, failures included."""
     rows: int | None = None
     bytes: int | None = None
     response: Distribution = EMPTY
@@ -48,10 +49,12 @@ class Saturation:
     """Seconds in which due operations could not be sent, by the reason."""
 
     seconds_saturated: float = 0
-    """Backlog grew below the in-flight cap: the client was too slow."""
+    """Operations waited although more were allowed to be in flight: the client was too slow."""
     seconds_cap_reached: float = 0
-    """Backlog with as many in flight as allowed: the server was too slow."""
+    """Operations waited with as many on the wire as allowed: the server was too slow."""
     max_backlog: int = 0
+    seconds_starved: float = 0
+    """The client had no processor, and operations were late by that: nothing is said about the server."""
 
 
 @dataclass(frozen=True)
@@ -104,28 +107,34 @@ class Phase:
     complete: bool = True
     """False when the phase was cut short and its figures come from the series."""
     reason: str = ""
+    ok_within: int | None = None
+    """Successes within the offered window; None where nobody counted them apart."""
+    audit: Mapping[str, Any] | None = None
+    """What an audit has found."""
 
     @property
     def closed(self) -> bool:
         """Whether the loop was closed and unthrottled, so that due = started."""
-        return self.target_per_s is None
+        return self.arrivals == "closed" and self.target_per_s is None
 
     @property
     def ok_per_s(self) -> float:
-        """Successful operations per second of the phase."""
-        return self.total.ok / self.seconds if self.seconds else 0.0
+        """Successful operations per second of the window in which operations were offered."""
+        ok = self.total.ok if self.ok_within is None else self.ok_within
+        return ok / self.seconds if self.seconds else 0.0
 
 
 def _operation(name: str, facts: Mapping[str, Any], seconds: float) -> Operation:
     failures = {kind: int(n) for kind, n in (facts.get("failures") or {}).items() if n}
     count = int(facts.get("count") or 0)
+    within = facts.get("within")
     return Operation(
         name=name,
         count=count,
         ok=int(facts.get("ok") or 0),
         not_yet=int(facts.get("not_yet") or 0),
         failures=failures,
-        rate_per_s=count / seconds if seconds else 0.0,
+        rate_per_s=(count if within is None else int(within)) / seconds if seconds else 0.0,
         rows=facts.get("rows"),
         bytes=facts.get("bytes"),
         **{clock: from_summary(facts.get(clock)) for clock in CLOCKS},
@@ -144,14 +153,42 @@ def _total(facts: Mapping[str, Any], seconds: float, histograms: Histograms) -> 
         for clock in CLOCKS
     }
     counts = {"count": facts.get("operations"), "ok": facts.get("ok"), "failures": facts.get("failed")}
+    counts |= {"within": (facts.get("within") or {}).get("operations")}
+    counts |= {"not_yet": sum(int(op.get("not_yet") or 0) for op in (facts.get("ops") or {}).values())}
     return _operation(TOTAL, counts | distributions, seconds)
 
 
-def _target(facts: Mapping[str, Any]) -> tuple[str, float | None]:
+def _target(facts: Mapping[str, Any], seconds: float) -> tuple[str, float | None]:
     arrivals = facts.get("arrivals") or {"kind": "closed"}
     if isinstance(arrivals, str):
         arrivals = {"kind": arrivals}
-    return str(arrivals.get("kind", "closed")), arrivals.get("rate")
+    return str(arrivals.get("kind", "closed")), mean_offered(arrivals.get("rate"), seconds)
+
+
+def mean_offered(rate: float | Sequence[Sequence[float]] | None, seconds: float) -> float | None:
+    """The mean offered rate over the first `seconds` of a phase.
+
+    Args:
+        rate: operations per second, or the points [seconds, operations per second] of a curve: straight lines
+            between them, the last rate stays; None in a closed loop.
+    """
+    if rate is None or isinstance(rate, int | float):
+        return rate
+    if not seconds:
+        return float(rate[0][1])
+    points = [(float(at), float(value)) for at, value in rate]
+    points.append((max(seconds, points[-1][0]), points[-1][1]))
+    offered = sum(_below(a, b, seconds) for a, b in pairwise(points))
+    return offered / seconds
+
+
+def _below(a: tuple[float, float], b: tuple[float, float], until_s: float) -> float:
+    """Operations between two points of a curve, as far as they lie before `until_s`."""
+    end = min(b[0], until_s)
+    if end <= a[0]:
+        return 0.0
+    at_end = a[1] + (b[1] - a[1]) * (end - a[0]) / (b[0] - a[0])
+    return (end - a[0]) * (a[1] + at_end) / 2
 
 
 def _saturation(facts: Mapping[str, Any], seconds: float) -> Saturation:
@@ -160,6 +197,7 @@ def _saturation(facts: Mapping[str, Any], seconds: float) -> Saturation:
         seconds_saturated=min(float(facts.get("seconds_saturated") or 0), seconds),
         seconds_cap_reached=min(float(facts.get("seconds_cap_reached") or 0), seconds),
         max_backlog=int(facts.get("max_backlog") or 0),
+        seconds_starved=min(float(facts.get("seconds_starved") or 0), seconds),
     )
 
 
@@ -176,7 +214,7 @@ def phase_from_summary(facts: Mapping[str, Any], histograms: Histograms, reason:
         reason: why the phase ended (`operations`, `time`, `stop`).
     """
     seconds = float(facts.get("seconds") or 0)
-    kind, rate = _target(facts)
+    kind, rate = _target(facts, seconds)
     censored = facts.get("censored") or {}
     cpu = [facts.get("cpu_user_ns"), facts.get("cpu_system_ns")]
     return Phase(
@@ -201,4 +239,6 @@ def phase_from_summary(facts: Mapping[str, Any], histograms: Histograms, reason:
         traffic=_traffic(facts.get("traffic")),
         engines=tuple(_operations(e, float(e.get("seconds") or 0)) for e in facts.get("engines") or ()),
         reason=reason,
+        ok_within=(facts.get("within") or {}).get("ok"),
+        audit=facts.get("audit"),
     )

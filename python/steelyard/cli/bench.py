@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from steelyard.cli.hbase_options import HBASE_CLUSTER
-from steelyard.cli.options import CLUSTER, FLAGS, with_flags
+from steelyard.cli.options import FLAGS, SET_HELP, systems_help
+from steelyard.cli.parameters import with_flags
 
 EXAMPLE = (
     "Example: steelyard bench cassandra -w a --nodes 3 --rf 3 --read-consistency QUORUM "
@@ -17,24 +17,16 @@ EXAMPLE = (
 
 
 @with_flags(FLAGS)
-def bench(
-    system: Annotated[str, typer.Argument(help="embedded, cassandra, hbase, or null (the engine alone).")],
+def bench(  # noqa: PLR0917 - typer calls it by name
+    system: Annotated[str, typer.Argument(help=systems_help())],
     out: Annotated[
         Path | None,
         typer.Option(help="Folder of the result, which must not exist.  [default: results/TIME-NAME]"),
     ] = None,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write the HTML report.")] = True,
-    set_yaml: Annotated[
-        list[str] | None,
-        typer.Option(help="key=value: any cassandra.yaml key; may be repeated.", rich_help_panel=CLUSTER),
-    ] = None,
-    set_site: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="key=value: any hbase-site key, or hdfs-site key (dfs....); may be repeated.",
-            rich_help_panel=HBASE_CLUSTER,
-        ),
-    ] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", help=SET_HELP)] = None,
+    set_yaml: Annotated[list[str] | None, typer.Option("--set-yaml", hidden=True)] = None,
+    set_site: Annotated[list[str] | None, typer.Option("--set-site", hidden=True)] = None,
     **words: Any,
 ) -> None:
     """Bring a database up, load it, drive it, and report.
@@ -43,8 +35,8 @@ def bench(
     cluster of real nodes, or with --hosts one that runs already), or `null` (nothing: what the engine itself
     costs).
     """
-    from steelyard.cli.bench_study import SITE, YAML, bench_study
+    from steelyard.cli.bench_study import bench_study
     from steelyard.cli.conduct import conduct
 
-    pairs = [*((YAML, pair) for pair in set_yaml or ()), *((SITE, pair) for pair in set_site or ())]
+    pairs = [*(set_ or ()), *(set_yaml or ()), *(set_site or ())]  # the last two are what --set was called
     conduct(bench_study(system, words, pairs), out=out, report=report)

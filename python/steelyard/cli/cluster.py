@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from steelyard.cli.help import GroupedCommand
-from steelyard.cli.options import CLUSTER_PANELS, FLAGS, with_flags
+from steelyard.cli.options import SET_HELP, cluster_flags, systems_help
+from steelyard.cli.parameters import with_flags
 
-NODE_FLAGS = [flag for flag in FLAGS if flag.panel in CLUSTER_PANELS]
+if TYPE_CHECKING:
+    from steelyard.hosts.host import Host
+
+FOLLOW_S = 0.3
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -25,32 +30,33 @@ app = typer.Typer(
     cls=GroupedCommand,
     epilog="Example: steelyard cluster up cassandra --nodes 3 --name lab --profile quick",
 )
-@with_flags(NODE_FLAGS)
+@with_flags(cluster_flags())
 def up(
-    system: Annotated[str, typer.Argument(help="The system: cassandra or hbase.")],
+    system: Annotated[str, typer.Argument(help=systems_help(local=True))],
     name: Annotated[str, typer.Option(help="The cluster's name.")] = "lab",
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", help="key=value of cassandra.yaml, hbase-site or hdfs-site (dfs....); may be repeated."
-        ),
-    ] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", help=SET_HELP)] = None,
     **words: Any,
 ) -> None:
     """Bring a cluster up; it stays until `cluster down`."""
     from steelyard.cli.bench_study import bench_study
     from steelyard.errors import InputError
+    from steelyard.hosts.local import LocalHost
     from steelyard.hosts.records import clusters_folder
-    from steelyard.systems import LOCAL
+    from steelyard.spec.kind import declarations
+    from steelyard.systems.kind import kind_of
 
-    wanted = bench_study(system, words, [("--set", pair) for pair in set_ or ()]).system
-    if wanted.kind not in LOCAL:
-        raise InputError(f"no cluster of {system} can be brought up", hint=f"known: {', '.join(LOCAL)}")
-    testbed = LOCAL[wanted.kind](wanted, name, clusters_folder(), None)
+    wanted = bench_study(system, words, set_ or ()).system
+    kind = kind_of(wanted.kind)
+    if not kind.local:
+        known = [name for name, other in declarations().items() if other.local]
+        raise InputError(f"no cluster of {system} can be brought up", hint=f"known: {', '.join(known)}")
+    testbed = kind.lasting(wanted, name=name, root=clusters_folder(), host=LocalHost())
     said = _warn(testbed.warnings(), 0)
     testbed.up(typer.echo)
     _warn(testbed.warnings(), said)
     typer.echo(f"{name} is up after {testbed.up_seconds:.1f} s: {', '.join(testbed.answers_at())}")
+    for way in testbed.bench_words():
+        typer.echo(f"used with: steelyard bench {way}")
     typer.echo(f"down again with: steelyard cluster down {name}")
 
 
@@ -64,11 +70,13 @@ def _warn(warnings: list[str], said: int) -> int:
 @app.command(cls=GroupedCommand, epilog="Example: steelyard cluster status lab")
 def status(name: Annotated[str, typer.Argument(help="The cluster's name.")] = "lab") -> None:
     """Show each node: process, whether it answers, whom it sees, how much it holds."""
+    from steelyard.hosts.local import LocalHost
     from steelyard.hosts.records import load
     from steelyard.spec.units import bytes_text
-    from steelyard.systems.status import COLUMNS, statuses
+    from steelyard.systems.kind import kind_of
 
-    record = load(name)
+    record, host = load(name), LocalHost()
+    kind = kind_of(record.kind)
     rows = [
         [
             node.name,
@@ -81,23 +89,25 @@ def status(name: Annotated[str, typer.Argument(help="The cluster's name.")] = "l
             bytes_text(node.memory_bytes),
             " of ".join(map(bytes_text, node.heap_bytes)) if node.heap_bytes else "-",
         ]
-        for node in statuses(record)
+        for node in (kind.status(host, record, one) for one in record.nodes)
     ]
-    place, sees = COLUMNS[record.kind]
+    place, sees = kind.columns
     table(["node", "address", place, "pid", "state", sees, "load", "memory", "heap"], rows)
 
 
 @app.command("list", cls=GroupedCommand, epilog="Example: steelyard cluster list")
 def list_() -> None:
     """List all clusters of this user."""
+    from steelyard.hosts.process import alive
     from steelyard.hosts.records import Record, records
 
     def words(record: Record) -> list[str]:
         names = [str(node["name"]) for node in record.nodes]
         started = [[*record.processes_of(name).values()] for name in names]
-        alive = sum(bool(some) and all(process.alive() for process in some) for some in started)
+        whole = sum(bool(some) and all(map(alive, some)) for some in started)
         owner = f"pid {record.owner.pid}" if record.owner else "cluster up"
-        state = "left over" if record.abandoned else f"{alive}/{len(record.nodes)} run"
+        told = {"abandoned": "left over", "elsewhere": f"on {record.machine.hostname}"}
+        state = told.get(record.state(), f"{whole}/{len(record.nodes)} run")
         version = f"{record.kind} {record.system.get('version', '')}"
         return [record.name, version, f"{record.block}.*", state, owner]
 
@@ -116,9 +126,8 @@ def logs(
     lines: Annotated[int, typer.Option("--lines", "-n", help="Lines from the end of each log.")] = 40,
 ) -> None:
     """Show the ends of the servers' logs."""
-    import subprocess
-
-    from steelyard.errors import InfrastructureError, InputError, nearest
+    from steelyard.errors import InputError, nearest
+    from steelyard.hosts.local import LocalHost
     from steelyard.hosts.records import load
 
     nodes = {str(known["name"]): known for known in load(name).nodes}
@@ -128,27 +137,40 @@ def logs(
         )
     chosen = [nodes[node]] if node else list(nodes.values())
     paths = [Path(known["folder"], "logs", log) for known in chosen for log in known["logs"]]
-    files = [str(path) for path in paths if path.exists()]
-    if not files:
-        raise InfrastructureError("nothing has been logged yet")
     try:
-        subprocess.run(["tail", f"--lines={lines}", *(["-F"] if follow else []), *files], check=False)
+        _show_logs(LocalHost(), paths, lines, follow=follow)
     except KeyboardInterrupt:
         typer.echo()
+
+
+def _show_logs(host: Host, paths: list[Path], lines: int, *, follow: bool) -> None:
+    """Print the last lines of each log that there is, then, if wanted, what comes on, without end."""
+    from steelyard.errors import InfrastructureError
+
+    shown: dict[Path, int] = {}
+    while not shown or follow:
+        first = not shown
+        for path in paths:
+            try:
+                new = host.get(path, shown.get(path, 0))
+            except FileNotFoundError:
+                continue
+            shown[path] = shown.get(path, 0) + len(new)
+            told = new.decode(errors="replace").splitlines(keepends=True)
+            if told:
+                typer.echo(f"==> {path} <==" if len(paths) > 1 else "", nl=len(paths) > 1)
+                typer.echo("".join(told[-lines:] if first else told), nl=False)
+        if not shown:
+            raise InfrastructureError("nothing has been logged yet")
+        time.sleep(FOLLOW_S if follow else 0.0)
 
 
 @app.command(cls=GroupedCommand, epilog="Example: steelyard cluster down lab")
 def down(name: Annotated[str, typer.Argument(help="The cluster's name.")]) -> None:
     """Stop a cluster's servers and remove all it stored."""
-    from steelyard.errors import InputError
-    from steelyard.hosts.records import load, take_down
+    from steelyard.hosts.clusters import take_down_by_name
 
-    record = load(name)
-    if record.owner is not None and not record.abandoned:
-        raise InputError(
-            f"{name} belongs to process {record.owner.pid}, which runs", hint="stop that process"
-        )
-    take_down(record)
+    take_down_by_name(name)
     typer.echo(f"{name} is down")
 
 

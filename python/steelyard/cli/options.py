@@ -1,33 +1,24 @@
-"""The flags of `bench` as one table: what each is called, what it sets, what its help says.
+"""The flags of `bench` as one table: those of every load and workload, and those of all kinds of systems.
 
 From this table come the command's signature, its help, and the settings of the study that the flags describe.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from steelyard.cli.flag import (
-    Flag,
-    compat,
-    constant_length,
-    datacenters,
-    hosts,
-    mebibytes,
-    milliseconds,
-    seconds,
-    with_flags,
+from steelyard.spec.flag import Flag, compat, constant_length
+from steelyard.spec.kind import SystemDeclaration, declarations
+from steelyard.spec.units import milliseconds, seconds
+
+LOAD, WORKLOAD = "Load", "Workload"
+SET_HELP = (
+    "key=value of the servers' own files (cassandra.yaml, hbase-site, hdfs-site), or a study's path=value; "
+    "may be repeated."
 )
-from steelyard.cli.hbase_options import HBASE_CLUSTER, HBASE_FLAGS
 
-__all__ = ["CLUSTER", "CLUSTER_PANELS", "FLAGS", "said", "with_flags"]
-
-LOAD, WORKLOAD, CLUSTER, ACCESS, STORE = "Load", "Workload", "Local cluster", "Access", "Embedded store"
-CLUSTER_PANELS = (CLUSTER, HBASE_CLUSTER)
-"""What `cluster up` takes, too."""
-
-FLAGS: tuple[Flag, ...] = (
+COMMON: tuple[Flag, ...] = (
     Flag("--workload -w", "", str,
          "a-f of YCSB's core, a YCSB property file, or a TOML file.  [default: a]", WORKLOAD),
     Flag("--records", "workload.records", int, "Records loaded before the run.  [default: 100000]", WORKLOAD),
@@ -65,54 +56,32 @@ FLAGS: tuple[Flag, ...] = (
     Flag("--realtime/--no-realtime", "load.realtime", bool,
          "Run the engine under SCHED_FIFO: paces to 50 us at p99.", LOAD),
     Flag("--seed", "seed", int, "Every random draw follows from it.  [default: 42]", LOAD),
-    Flag("--nodes", "system.nodes", int, "Nodes of the local cluster.", CLUSTER),
-    Flag("--version", "system.version", str,
-         "Version of the database, e.g. 5.0, 4.1, 3.11; HBase 2.6, 2.4.", CLUSTER),
-    Flag("--profile", "system.profile", str,
-         "default: upstream's settings except sizes; quick: starts fast.", CLUSTER),
-    Flag("--heap", "system.heap_mib", str, "Heap of a node, or of a region server, e.g. 512m, 2g.",
-         CLUSTER, mebibytes, {"hbase": "system.heaps.region_server_mib"}),
-    Flag("--cpu", "system.limits.cpu", float, "Cores a node may use.", CLUSTER),
-    Flag("--memory", "system.limits.memory_mib", str, "Memory a node may use, e.g. 2g.", CLUSTER, mebibytes),
-    Flag("--disk-read", "system.limits.disk_read_mib_per_s", float, "MiB/s a node may read.", CLUSTER),
-    Flag("--disk-write", "system.limits.disk_write_mib_per_s", float,
-         "MiB/s a node may write.", CLUSTER),
-    Flag("--snitch", "system.snitch", str, "endpoint_snitch of every node.", CLUSTER),
-    Flag("--datacenters", "system.datacenters", str,
-         "Nodes (and racks) of each datacenter: dc1=2,dc2=3:2; instead of --nodes.", CLUSTER, datacenters),
-    Flag("--network", "system.network", str, "loopback, or namespaces: each node has its own.", CLUSTER),
-    Flag("--tokens", "system.tokens", int, "num_tokens of a node.", CLUSTER),
-    Flag("--partitioner", "system.partitioner", str,
-         "Murmur3Partitioner, RandomPartitioner or ByteOrderedPartitioner.", CLUSTER),
-    Flag("--commitlog-sync", "system.commitlog_sync", str, "periodic, batch or group.", CLUSTER),
-    Flag("--java", "system.java", str, "A Java home, or 11, 17, 21.", CLUSTER),
-    Flag("--hosts", "system.hosts", str, "Use this running cluster: addresses with commas.", ACCESS, hosts),
-    Flag("--port", "system.port", int, "Its port.  [default: 9042; HBase 16000]", ACCESS),
-    Flag("--user", "system.user", str, "User name.", ACCESS),
-    Flag("--password-file", "system.password_file", str, "File whose first line is the password.", ACCESS),
-    Flag("--tls-ca", "system.tls_ca", str, "Certificate authority (PEM): speak TLS.", ACCESS),
-    Flag("--tls-cert", "system.tls_cert", str, "Client certificate (PEM).", ACCESS),
-    Flag("--tls-key", "system.tls_key", str, "Client key (PEM).", ACCESS),
-    Flag("--keyspace", "system.access.keyspace", str, "Keyspace, made if missing.  [default: ycsb]", ACCESS),
-    Flag("--rf", "system.access.replication.factor", int,
-         "Replication factor.  [default: 1; of a local HBase's HDFS: 3, or as many as nodes]", ACCESS,
-         elsewhere={"hbase": "system.replication"}),
-    Flag("--replication-strategy", "system.access.replication.strategy", str,
-         "SimpleStrategy or NetworkTopologyStrategy.", ACCESS),
-    Flag("--read-consistency", "system.access.read_consistency", str,
-         "ONE, QUORUM, ALL, ...  [default: ONE]", ACCESS),
-    Flag("--write-consistency", "system.access.write_consistency", str,
-         "ONE, QUORUM, ALL, ...  [default: ONE]", ACCESS),
-    Flag("--connections", "system.access.connections", int,
-         "Connections to each node.  [default: 1]", ACCESS),
-    Flag("--local-dc", "system.access.local_datacenter", str,
-         "Only this datacenter's nodes coordinate.", ACCESS),
-    Flag("--fresh/--no-fresh", "", bool, "Drop the table, or empty the store, first.", ACCESS),
-    *HBASE_FLAGS,
-    Flag("--path", "system.path", str,
-         "Directory of the store, kept afterwards.  [default: a temporary one]", STORE),
-    Flag("--sync/--no-sync", "system.sync", bool, "fsync after every write.", STORE),
 )  # fmt: skip
+
+
+def _of_systems(kinds: Iterable[SystemDeclaration]) -> tuple[Flag, ...]:
+    """The flags of these kinds; of those with one name the first: what it sets, each kind says itself."""
+    found: dict[str, Flag] = {}
+    for kind in kinds:
+        for flag in kind.flags:
+            found.setdefault(flag.long, flag)
+    return tuple(found.values())
+
+
+def systems_help(*, local: bool = False) -> str:
+    """What may stand for the system, for the help."""
+    kinds = [kind for kind in declarations().values() if kind.local or not local]
+    return ", ".join(dict.fromkeys(kind.typed for kind in kinds)) + "."
+
+
+def cluster_flags() -> list[Flag]:
+    """The flags of `cluster up`: those that shape a cluster, and nothing of its client."""
+    local = [kind for kind in declarations().values() if kind.local]
+    of_clients = {flag.long for kind in local for flag in kind.flags if ".access." in flag.setting}
+    return [flag for flag in _of_systems(local) if flag.long not in of_clients]
+
+
+FLAGS: tuple[Flag, ...] = (*COMMON, *_of_systems(declarations().values()))
 
 
 def said(words: Mapping[str, Any]) -> list[tuple[Flag, Any]]:

@@ -19,8 +19,8 @@ app = typer.Typer(
 def list_() -> None:
     """List all snapshots: what is in each, when it was loaded, and what it takes of the disk."""
     from steelyard.cli.cluster import table
+    from steelyard.hosts.snapshots import files, store
     from steelyard.spec.units import bytes_text
-    from steelyard.systems.snapshot import files, store
 
     rows, total = [], 0
     for key in store.listed():
@@ -35,8 +35,8 @@ def list_() -> None:
 
 
 def _words(key: str) -> list[str]:
-    from steelyard.systems.snapshot import store
-    from steelyard.systems.snapshot.checksums import SnapshotChangedError
+    from steelyard.hosts.snapshots import store
+    from steelyard.hosts.snapshots.checksums import SnapshotChangedError
 
     try:
         found = store.find(key)
@@ -52,7 +52,7 @@ def _words(key: str) -> list[str]:
 @app.command("check", cls=GroupedCommand, epilog="Example: steelyard snapshots check 0a1b2c3d4e5f6071")
 def check(key: Annotated[str, typer.Argument(help="The snapshot.")]) -> None:
     """See that a snapshot still is, byte for byte, what was taken; every restore does that, too."""
-    from steelyard.systems.snapshot import store
+    from steelyard.hosts.snapshots import store
 
     found = store.get(key)
     found.check()
@@ -66,7 +66,7 @@ def rm(
 ) -> None:
     """Remove snapshots; a study that needs one loads its data anew."""
     from steelyard.errors import InputError
-    from steelyard.systems.snapshot import store
+    from steelyard.hosts.snapshots import store
 
     if bool(keys) == every:
         raise InputError("name snapshots, or say --all", hint="`steelyard snapshots list` shows all")

@@ -11,16 +11,6 @@ EXAMPLE = (
     "Example: steelyard ycsb run cassandra-cql -P workloads/workloada -p hosts=10.0.0.1,10.0.0.2 "
     "-p operationcount=100000 -threads 32 -s"
 )
-DATABASES = (
-    (
-        "cassandra-cql",
-        "-p hosts=A,B; also cassandra.keyspace, cassandra.readconsistencylevel, ... Keyspace and table are "
-        "made if missing, with one replica; three: -p steelyard.system.access.replication.factor=3",
-    ),
-    ("scylla", "-p scylla.hosts=A,B; the same with scylla. before it"),
-    ("hbase2", "-p columnfamily=F; -cp FOLDER with hbase-site.xml (hbase1, hbase14: the same)"),
-    ("basic", "no database: what the client itself costs"),
-)
 OPTIONS = (
     ("-P FILE", "Property file; may be repeated, a later one wins."),
     (
@@ -54,11 +44,13 @@ class Command(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as its base has it
         """Databases, options, and how this differs from YCSB."""
+        from steelyard.ycsb.bindings import bindings
         from steelyard.ycsb.differences import DIFFERENCES
 
+        databases = {b.names[0]: b.help for b in bindings().values()}.items()
         rights = [(f"{d.name}:", f"YCSB: {d.ycsb}. Here: {d.here}.") for d in DIFFERENCES.values()]
         for heading, rows in (
-            ("Databases", DATABASES),
+            ("Databases", databases),
             ("Options", OPTIONS),
             ("Unlike YCSB, unless --as-ycsb", rights),
         ):

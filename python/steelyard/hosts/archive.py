@@ -34,10 +34,15 @@ def usable(profile: str, java: Java) -> bool:
     return profile == "quick" and java.major >= JAVA_LEAST
 
 
-def options(java: Java, jars: Sequence[Path], classes: Path | None) -> list[str]:
-    """A server's options: its archive; while there is none, its classes are listed in `classes`, if given."""
+def find(java: Java, jars: Sequence[Path]) -> Path | None:
+    """The archive for this Java build and these jars, if there is one."""
     archive = place(java, jars)
-    if archive.exists():
+    return archive if archive.exists() else None
+
+
+def options(archive: Path | None, classes: Path | None) -> list[str]:
+    """A server's options: its archive; while there is none, its classes are listed in `classes`, if given."""
+    if archive:
         return [f"-XX:SharedArchiveFile={archive}"]
     return [f"-XX:DumpLoadedClassList={classes}"] if classes else []
 

@@ -7,12 +7,12 @@ import os
 import shutil
 import subprocess
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
 from steelyard.errors import InfrastructureError, InputError, MissingToolError
 from steelyard.folders import cache_folder
-from steelyard.hosts.say import Say
 
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -37,28 +37,50 @@ HINTS = {
 }
 
 
-def fetch(name: str, coordinates: Sequence[str], say: Say, without: Sequence[str] = ()) -> Path:
-    """The folder with the jars of these artifacts and all they depend on.
+@dataclass(frozen=True)
+class Jars:
+    """Jars of one folder, in the order of the class path."""
+
+    folder: Path
+    names: tuple[str, ...]
+
+    @property
+    def paths(self) -> list[Path]:
+        """Each with its folder."""
+        return [self.folder / name for name in self.names]
+
+
+def cached(name: str) -> Jars | None:
+    """The jars of that name, if they have been fetched."""
+    folder = _folder(name)
+    return Jars(folder, tuple(sorted(jar.name for jar in folder.glob("*.jar")))) if folder.exists() else None
+
+
+def _folder(name: str) -> Path:
+    return cache_folder() / "servers" / name
+
+
+def fetch(name: str, coordinates: Sequence[str], without: Sequence[str] = ()) -> Jars:
+    """The jars of these artifacts and all they depend on, fetched where they are not in the cache.
 
     Args:
         name: names the folder in the cache, e.g. "cassandra-5.0.7".
         coordinates: "group:artifact:version" each.
-        say: told when something has to be fetched.
         without: "group:artifact" of what they name and must not get.
 
     Raises:
         MissingToolError: no Maven. InputError: no such version. InfrastructureError: no network, no disk, ...
     """
-    folder = cache_folder() / "servers" / name
-    if folder.exists():
-        return folder
+    folder = _folder(name)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with (folder.parent / f".{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
-            say(f"fetching {name} with Maven")
             _fetch_into(folder, coordinates, without)
-    return folder
+    found = cached(name)
+    if found is None:
+        raise InfrastructureError(f"{folder} was removed as soon as it was fetched")
+    return found
 
 
 def _fetch_into(folder: Path, coordinates: Sequence[str], without: Sequence[str]) -> None:

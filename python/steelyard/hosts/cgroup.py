@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from steelyard.errors import InfrastructureError
+from steelyard.hosts.process import Identity, identity
 from steelyard.spec.local import NodeLimits
 
 MOUNT = Path("/sys/fs/cgroup")
@@ -21,7 +22,7 @@ CONTROLLERS = ("cpu", "cpuacct", "memory", "blkio")
 """What version 1 mounts one by one; version 2 calls the last "io" and has the second within the first."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Group:
     """The control group of one node.
 
@@ -33,74 +34,89 @@ class Group:
     folders: dict[str, Path] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
 
-    def add(self, pid: int) -> None:
-        """Put a process, with all it will start, into the group."""
-        for folder in self.folders.values():
-            (folder / "cgroup.procs").write_text(str(pid))
 
-    def limit_cpu(self, cores: float | None) -> None:
-        """Set the CPU quota in cores; None takes it away. Raises InfrastructureError if it cannot be set."""
-        quota = round(cores * CPU_PERIOD_US) if cores else None
-        if "unified" in self.folders:
-            self._write("unified", "cpu.max", f"{quota or 'max'} {CPU_PERIOD_US}")
-        elif "cpu" in self.folders or quota is not None:
-            self._write("cpu", "cpu.cfs_period_us", str(CPU_PERIOD_US))
-            self._write("cpu", "cpu.cfs_quota_us", str(quota or -1))
+def add(group: Group, pid: int) -> None:
+    """Put a process, with all it will start, into the group."""
+    for folder in group.folders.values():
+        (folder / "cgroup.procs").write_text(str(pid))
 
-    def limit_memory(self, mib: int) -> None:
-        """Set the limit of memory in MiB, page cache included."""
-        if "unified" in self.folders:
-            self._write("unified", "memory.max", str(mib << 20))
-        else:
-            self._write("memory", "memory.limit_in_bytes", str(mib << 20))
 
-    def limit_disk(self, limits: NodeLimits, device: str) -> None:
-        """Set the disk limits for the device "major:minor"."""
-        mib = 1 << 20
-        wanted = {
-            ("rbps", "read_bps"): limits.disk_read_mib_per_s and round(limits.disk_read_mib_per_s * mib),
-            ("wbps", "write_bps"): limits.disk_write_mib_per_s and round(limits.disk_write_mib_per_s * mib),
-            ("riops", "read_iops"): limits.disk_read_iops,
-            ("wiops", "write_iops"): limits.disk_write_iops,
-        }
-        for (new, old), value in wanted.items():
-            if value and "unified" in self.folders:
-                self._write("unified", "io.max", f"{device} {new}={value}")
-            elif value:
-                self._write("blkio", f"blkio.throttle.{old}_device", f"{device} {value}")
+def members(folder: Path) -> list[Identity]:
+    """What is in a group now; empty when the group is gone."""
+    with suppress(OSError):
+        pids = map(int, (folder / "cgroup.procs").read_text().split())
+        return [found for pid in pids if pid and (found := identity(pid))]
+    return []
 
-    def _write(self, controller: str, name: str, value: str) -> None:
-        folder = self.folders.get(controller)
-        if folder is None:
-            why = self.missing.get(controller, "it is missing")
-            raise InfrastructureError(
-                f"a limit needs the control group controller {controller!r}: {why}",
-                hint="run as root on a host with control groups, or leave the limit out",
-            )
-        try:
-            (folder / name).write_text(value)
-        except OSError as error:
-            raise InfrastructureError(
-                f"cannot write {value!r} to {folder / name}: {error.strerror}",
-                hint="run as root on a host with control groups, or leave the limit out",
-            ) from error
+
+def limit_cpu(group: Group, cores: float | None) -> None:
+    """Set the CPU quota in cores; None takes it away. Raises InfrastructureError if it cannot be set."""
+    quota = round(cores * CPU_PERIOD_US) if cores else None
+    if "unified" in group.folders:
+        _write(group, "unified", "cpu.max", f"{quota or 'max'} {CPU_PERIOD_US}")
+    elif "cpu" in group.folders or quota is not None:
+        _write(group, "cpu", "cpu.cfs_period_us", str(CPU_PERIOD_US))
+        _write(group, "cpu", "cpu.cfs_quota_us", str(quota or -1))
+
+
+def limit(group: Group, limits: NodeLimits, folder: Path) -> None:
+    """Set the limits of memory (page cache included) and, for the disk that `folder` is on, of I/O."""
+    if limits.memory_mib and "unified" in group.folders:
+        _write(group, "unified", "memory.max", str(limits.memory_mib << 20))
+    elif limits.memory_mib:
+        _write(group, "memory", "memory.limit_in_bytes", str(limits.memory_mib << 20))
+    mib = 1 << 20
+    wanted = {
+        ("rbps", "read_bps"): limits.disk_read_mib_per_s and round(limits.disk_read_mib_per_s * mib),
+        ("wbps", "write_bps"): limits.disk_write_mib_per_s and round(limits.disk_write_mib_per_s * mib),
+        ("riops", "read_iops"): limits.disk_read_iops,
+        ("wiops", "write_iops"): limits.disk_write_iops,
+    }
+    device = device_of(folder) if any(wanted.values()) else ""
+    for (new, old), value in wanted.items():
+        if value and "unified" in group.folders:
+            _write(group, "unified", "io.max", f"{device} {new}={value}")
+        elif value:
+            _write(group, "blkio", f"blkio.throttle.{old}_device", f"{device} {value}")
+
+
+def _write(group: Group, controller: str, name: str, value: str) -> None:
+    folder = group.folders.get(controller)
+    if folder is None:
+        why = group.missing.get(controller, "it is missing")
+        raise InfrastructureError(
+            f"a limit needs the control group controller {controller!r}: {why}",
+            hint="run as root on a host with control groups, or leave the limit out",
+        )
+    try:
+        (folder / name).write_text(value)
+    except OSError as error:
+        raise InfrastructureError(
+            f"cannot write {value!r} to {folder / name}: {error.strerror}",
+            hint="run as root on a host with control groups, or leave the limit out",
+        ) from error
+
+
+def folders(cluster: str, node: str) -> list[Path]:
+    """Where `make` would make the group of a node."""
+    return [root / "steelyard" / cluster / node for root in _roots().values()]
 
 
 def make(cluster: str, node: str) -> Group:
     """Make the group of a node in every hierarchy that lets us; what does not is told in `missing`."""
-    group = Group()
+    found = Group()
     for name, root in _roots().items():
         folder = root / "steelyard" / cluster / node
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if name == "unified":
                 _delegate(root, folder)
-            group.folders[name] = folder
+            found.folders[name] = folder
         except OSError as error:
-            group.missing[name] = f"{folder}: {error.strerror}"
-    if "unified" not in group.folders:
-        group.missing |= {name: "not mounted" for name in CONTROLLERS if name not in _roots()}
-    return group
+            found.missing[name] = f"{folder}: {error.strerror}"
+    if "unified" not in found.folders:
+        found.missing.update({name: "not mounted" for name in CONTROLLERS if name not in _roots()})
+    return found
 
 
 def _delegate(root: Path, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Servers as processes: never unrecorded, known by pid and start time, ended by that identity.
+"""Processes of this machine: never unrecorded, known by pid and start time, ended by that identity.
 
 A pid alone says nothing, since the kernel gives it out again. A process is (pid, start time in clock ticks
 since boot, boot id); after a reboot, or when another program has the pid, that identity is gone and nothing
@@ -11,18 +11,21 @@ import os
 import shutil
 import signal
 import subprocess
-import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.errors import MissingToolError
 
-BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
-STATE_FIELD, START_FIELD = 0, 19
-"""Where state and start time stand in /proc/PID/stat after the command's closing parenthesis."""
+PROC = Path("/proc")
+BOOT_ID = PROC / "sys/kernel/random/boot_id"
+STATE_FIELD, SESSION_FIELD, START_FIELD, RESIDENT_FIELD = 0, 3, 19, 21
+"""Where these stand in /proc/PID/stat after the command's closing parenthesis."""
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+POLL_S = 0.02
 WAIT_FOR_GO = 'read -r go && [ "$go" = go ] && exec "$@" </dev/null'
 """The shell becomes the server only when told so; it ends by itself when its parent is gone before that."""
 
@@ -41,39 +44,29 @@ class Identity:
     start_ticks: int
     boot_id: str
 
-    def alive(self) -> bool:
-        """Whether exactly this process still runs, be it by a thread that has not ended yet."""
-        found = _stat(self.pid)
-        return (
-            found is not None
-            and not _ended(self.pid, found[STATE_FIELD])
-            and int(found[START_FIELD]) == self.start_ticks
-            and BOOT_ID.read_text().strip() == self.boot_id
-        )
 
-    def send(self, number: signal.Signals) -> bool:
-        """Send a signal, unless the process is gone; says whether it was sent."""
-        try:
-            handle = os.pidfd_open(self.pid)
-        except OSError:
-            return False
-        try:
-            # The handle was taken first: what is alive now is what receives the signal, whatever happens to
-            # the pid.
-            if not self.alive():
-                return False
-            signal.pidfd_send_signal(handle, number)
-        except OSError:
-            return False
-        finally:
-            os.close(handle)
-        return True
+@dataclass(frozen=True)
+class Seen:
+    """A process that runs, be it by a thread that has not ended yet.
+
+    Attributes:
+        frozen: whether it is stopped (SIGSTOP).
+        resident_bytes: its resident memory.
+    """
+
+    frozen: bool
+    resident_bytes: int
+
+
+def boot_id() -> str:
+    """This boot of this machine."""
+    return BOOT_ID.read_text().strip()
 
 
 def identity(pid: int) -> Identity | None:
     """The identity of the process that has this pid now; None if there is none."""
     found = _stat(pid)
-    return Identity(pid, int(found[START_FIELD]), BOOT_ID.read_text().strip()) if found else None
+    return Identity(pid, int(found[START_FIELD]), boot_id()) if found else None
 
 
 def own_identity() -> Identity:
@@ -84,28 +77,83 @@ def own_identity() -> Identity:
     return me
 
 
+def look(process: Identity) -> Seen | None:
+    """How exactly this process is; None when it has ended."""
+    found = _stat(process.pid)
+    if found is None or _ended(process.pid, found[STATE_FIELD]):
+        return None
+    if int(found[START_FIELD]) != process.start_ticks or boot_id() != process.boot_id:
+        return None
+    return Seen(found[STATE_FIELD] in "Tt", int(found[RESIDENT_FIELD]) * PAGE_BYTES)
+
+
+def alive(process: Identity) -> bool:
+    """Whether exactly this process still runs."""
+    return look(process) is not None
+
+
+def send(process: Identity, number: signal.Signals) -> bool:
+    """Send a signal, unless the process is gone; says whether it was sent."""
+    try:
+        handle = os.pidfd_open(process.pid)
+    except OSError:
+        return False
+    try:
+        # The handle was taken first: what is alive now is what receives the signal, whatever happens to the
+        # pid.
+        if not alive(process):
+            return False
+        signal.pidfd_send_signal(handle, number)
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return True
+
+
+_starter = ThreadPoolExecutor(1, thread_name_prefix="steelyard-starter")
+"""A parent-death signal comes when the thread that forked ends. This one lives as long as the process, so
+that a server can be started from any thread."""
+
+
 def start(
-    command: Sequence[str],
+    words: Sequence[str],
     *,
     log: Path,
     cwd: Path,
     before: Callable[[Identity], None],
     die_with_us: bool,
     prefix: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
 ) -> tuple[Identity, subprocess.Popen[bytes]]:
     """Start a server in a session of its own, out of reach of the terminal's Ctrl-C.
 
     Args:
-        command: the server's words.
+        words: the server's command.
         log: what it prints is appended here.
         cwd: its working directory.
         before: called with its identity before the server's first instruction: record it, put it into its
             group.
-        die_with_us: the kernel kills the server when the thread that called this ends, however it ends. Only
-            the main thread lives as long as the tool, so that it is left out in any other.
+        die_with_us: the kernel kills the server when this process ends, however it ends.
         prefix: words before the command, e.g. `ip netns exec NAME`.
+        environment: variables beside our own.
     """
-    words = ["/bin/sh", "-c", WAIT_FOR_GO, "steelyard-server", *prefix, *_shielded(command, die_with_us)]
+    whole = ["/bin/sh", "-c", WAIT_FOR_GO, "steelyard-server", *prefix, *_shielded(words, die_with_us)]
+    begun = _starter.submit(_start, whole, log, cwd, before, {**os.environ, **(environment or {})})
+    try:
+        return begun.result()
+    except BaseException:
+        wait([begun])  # interrupted: whoever ends what was started must find this one recorded
+        raise
+
+
+def _start(
+    words: Sequence[str],
+    log: Path,
+    cwd: Path,
+    before: Callable[[Identity], None],
+    environment: Mapping[str, str],
+) -> tuple[Identity, subprocess.Popen[bytes]]:
     with log.open("ab") as out:
         child = subprocess.Popen(
             words,
@@ -113,6 +161,7 @@ def start(
             stdout=out,
             stderr=subprocess.STDOUT,
             cwd=cwd,
+            env=environment,
             start_new_session=True,
         )
     if child.stdin is None:
@@ -126,6 +175,7 @@ def start(
         child.stdin.flush()
     except BaseException:
         child.kill()
+        child.wait()
         raise
     finally:
         with suppress(BrokenPipeError):
@@ -133,36 +183,70 @@ def start(
     return found, child
 
 
-def _shielded(command: Sequence[str], die_with_us: bool) -> list[str]:
+def _shielded(words: Sequence[str], die_with_us: bool) -> list[str]:
     tool = shutil.which("setpriv")
     options: list[str] = []
     if os.geteuid() == 0:
         # With this capability Cassandra locks all it maps into memory; its own user never has it.
         options += ["--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock"]
-    if die_with_us and threading.current_thread() is threading.main_thread():
+    if die_with_us:
         options += ["--pdeathsig", "KILL"]
-    return [tool, *options, *command] if tool and options else list(command)
+    return [tool, *options, *words] if tool and options else list(words)
 
 
 def end(processes: Sequence[Identity], *, grace_s: float) -> list[Identity]:
     """End processes: SIGTERM, after `grace_s` seconds SIGKILL. Returns those that had to be killed."""
     for process in processes:
-        process.send(signal.SIGCONT)
-        process.send(signal.SIGTERM)
+        send(process, signal.SIGCONT)
+        send(process, signal.SIGTERM)
     wait_gone(processes, grace_s)
-    stubborn = [process for process in processes if process.send(signal.SIGKILL)]
+    stubborn = [process for process in processes if send(process, signal.SIGKILL)]
     wait_gone(stubborn, 10.0)
     return stubborn
+
+
+def end_all(find: Callable[[], Iterable[Identity]], limit_s: float = 10.0) -> None:
+    """Kill what `find` finds until it finds nothing, at most `limit_s` seconds: a fork may slip by once."""
+    until = time.monotonic() + limit_s
+    while (found := [process for process in find() if alive(process)]) and time.monotonic() < until:
+        for process in found:
+            send(process, signal.SIGKILL)
+        time.sleep(POLL_S)
 
 
 def wait_gone(processes: Sequence[Identity], limit_s: float) -> bool:
     """Wait until all are gone, at most `limit_s` seconds; says whether they are."""
     until = time.monotonic() + limit_s
-    while any(process.alive() for process in processes):
+    while any(alive(process) for process in processes):
         if time.monotonic() > until:
             return False
-        time.sleep(0.02)
+        time.sleep(POLL_S)
     return True
+
+
+def in_sessions(leaders: Iterable[Identity]) -> list[Identity]:
+    """What lives in the sessions that these processes began, whether they themselves have ended or not.
+
+    The kernel gives a number out again only when no session has it; where another process has it now, the
+    session is that one's.
+    """
+    ours = {p.pid: p for p in leaders if p.boot_id == boot_id()}
+    for pid, leader in list(ours.items()):
+        if (now := identity(pid)) and now != leader:
+            del ours[pid]
+    found = []
+    for pid in _pids() if ours else ():
+        fields = _stat(pid)
+        if not fields:
+            continue
+        leader_ = ours.get(int(fields[SESSION_FIELD]))
+        if leader_ and int(fields[START_FIELD]) >= leader_.start_ticks:
+            found.append(Identity(pid, int(fields[START_FIELD]), leader_.boot_id))
+    return found
+
+
+def _pids() -> list[int]:
+    return [int(name) for name in os.listdir(PROC) if name.isdigit()]  # noqa: PTH208 - names are all that is wanted
 
 
 def _ended(pid: int, state: str) -> bool:
@@ -170,14 +254,14 @@ def _ended(pid: int, state: str) -> bool:
     if state not in "ZX":
         return False
     try:
-        return len(list(Path(f"/proc/{pid}/task").iterdir())) <= 1
+        return len(list((PROC / str(pid) / "task").iterdir())) <= 1
     except OSError:
         return True
 
 
 def _stat(pid: int) -> list[str] | None:
     try:
-        text = Path(f"/proc/{pid}/stat").read_text()
+        text = (PROC / str(pid) / "stat").read_text()
     except (OSError, ValueError):
         return None
     return text.rpartition(")")[2].split()

@@ -1,7 +1,8 @@
-"""What this tool has started, on disk: one folder per cluster, written before anything it names is used.
+"""What this tool has started on a machine, on disk: one folder per cluster, written before it is used.
 
 A cluster with an owner (a `run` or `bench` process) is a leftover as soon as that process is gone; one
-without was made by `cluster up` and stays until `cluster down`.
+without was made by `cluster up` and stays until `cluster down`. On a home that machines share, each judges
+its own: pids mean nothing elsewhere.
 """
 
 from __future__ import annotations
@@ -15,16 +16,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from steelyard.errors import InfrastructureError, InputError
 from steelyard.folders import state_folder
-from steelyard.hosts import cgroup, namespaces
-from steelyard.hosts.process import Identity, end
-from steelyard.hosts.say import Say
+from steelyard.hosts.machine import Machine, this_machine
+from steelyard.hosts.process import Identity, alive
 
+FORMAT = 2
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,40}")
 GRACE_S = 20.0
+FILE = "cluster.json"
+State = Literal["owned", "stays", "abandoned", "elsewhere"]
+
+
+class DamagedRecordError(InfrastructureError):
+    """A record that cannot be read."""
+
+
+class OtherFormatError(InfrastructureError):
+    """A record of another version of this tool, whose servers may well run."""
 
 
 @dataclass
@@ -35,26 +46,32 @@ class Record:
         name: the cluster's name.
         kind: which system, e.g. "cassandra".
         root: the folder with one folder per node; removed with the cluster.
+        made: the uppermost folder that was made for `root`.
         block: its address block, e.g. "127.10.3"; node i has BLOCK.i.
         owner: the process it belongs to; None = it stays until `cluster down`.
+        machine: where it is.
         system: the settings it was made with.
         nodes: a dict per node: name, address, namespace, folder, logs and what its system adds.
         processes: server -> its process; a server is named as its node, or "NODE/ROLE" if that has several.
         cgroups: folders of control groups, made by us.
         namespaces: network namespaces, made by us.
+        mounts: folders on which file systems are mounted, made by us.
         grace_s: how long its servers may take to end.
     """
 
     name: str
     kind: str
     root: str
+    made: str
     block: str
     owner: Identity | None = None
+    machine: Machine = field(default_factory=this_machine)
     system: dict[str, Any] = field(default_factory=dict)
     nodes: list[dict[str, Any]] = field(default_factory=list)
     processes: dict[str, Identity] = field(default_factory=dict)
     cgroups: list[str] = field(default_factory=list)
     namespaces: list[str] = field(default_factory=list)
+    mounts: list[str] = field(default_factory=list)
     grace_s: float = GRACE_S
 
     def processes_of(self, node: str) -> dict[str, Identity]:
@@ -63,26 +80,28 @@ class Record:
         return {role: process for (owner, _, role), process in found if owner == node}
 
     def save(self) -> None:
-        """Write the record; it is either the old or the new one, never half."""
+        """Write the record; it is either the old or the new one, never half, also after a power cut."""
         folder = clusters_folder() / self.name
         folder.mkdir(parents=True, exist_ok=True)
-        new = folder / f".cluster.json.{os.getpid()}"
-        new.write_text(json.dumps({"format": 1, **asdict(self)}, indent=2) + "\n")
-        new.replace(folder / "cluster.json")
+        new = folder / f".{FILE}.{os.getpid()}"
+        with new.open("w") as file:
+            file.write(json.dumps({"format": FORMAT, **asdict(self)}, indent=2) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(folder / FILE)
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
-    @property
-    def abandoned(self) -> bool:
-        """Whether its owner is gone."""
-        return self.owner is not None and not self.owner.alive()
-
-    def release(self) -> None:
-        """End every process; remove control groups, namespaces and the record, but not the root."""
-        end(list(self.processes.values()), grace_s=0.0 if self.abandoned else self.grace_s)
-        for group in reversed(self.cgroups):
-            cgroup.remove(Path(group))
-        for namespace in self.namespaces:
-            namespaces.remove(namespace)
-        shutil.rmtree(clusters_folder() / self.name, ignore_errors=True)
+    def state(self) -> State:
+        """Who must end it: its owner, the user, the next start here, or the machine it is on."""
+        if not (self.machine.is_here() or self.machine.has_rebooted()):
+            return "elsewhere"
+        if self.owner is None:
+            return "stays"
+        return "owned" if alive(self.owner) else "abandoned"
 
 
 def clusters_folder() -> Path:
@@ -101,7 +120,7 @@ def checked_name(name: str) -> str:
 
 @contextmanager
 def locked() -> Iterator[None]:
-    """Only one tool at a time looks for a free block, or ends leftovers."""
+    """Only one tool at a time looks for a free block, or ends what is another's."""
     folder = state_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -117,37 +136,68 @@ def locked() -> Iterator[None]:
 
 
 def records() -> list[Record]:
-    """Every cluster that is recorded, by name."""
-    return [load(path.parent.name) for path in sorted(clusters_folder().glob("*/cluster.json"))]
+    """Every cluster that is recorded and can be read, by name; one may be removed while we look."""
+    found = []
+    for path in sorted(clusters_folder().glob(f"*/{FILE}")):
+        try:
+            found.append(load(path.parent.name))
+        except (InputError, DamagedRecordError, OtherFormatError):
+            continue
+    return found
 
 
 def load(name: str) -> Record:
-    """The record of one cluster; raises InputError if there is none."""
+    """The record of one cluster.
+
+    Raises:
+        InputError: there is none. DamagedRecordError: it cannot be read. OtherFormatError: not by us.
+    """
+    path = clusters_folder() / checked_name(name) / FILE
     try:
-        raw = json.loads((clusters_folder() / name / "cluster.json").read_text())
-    except FileNotFoundError:
+        raw = json.loads(path.read_text())
+        if (format_ := raw.pop("format")) != FORMAT:
+            raise OtherFormatError(
+                f"the record of cluster {name!r} has format {format_}, this Steelyard reads {FORMAT}",
+                hint=f"take it down with the Steelyard that made it, or remove {path.parent}",
+            )
+        raw["owner"] = Identity(**raw["owner"]) if raw["owner"] else None
+        raw["machine"] = Machine(**raw["machine"])
+        raw["processes"] = {node: Identity(**found) for node, found in raw["processes"].items()}
+        return Record(**raw)
+    except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"there is no cluster named {name!r}", hint="steelyard cluster list") from None
-    except (OSError, ValueError) as error:
-        raise InfrastructureError(f"{clusters_folder() / name / 'cluster.json'}: {error}") from error
-    raw.pop("format", None)
-    raw["owner"] = Identity(**raw["owner"]) if raw["owner"] else None
-    raw["processes"] = {node: Identity(**found) for node, found in raw["processes"].items()}
-    return Record(**raw)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise DamagedRecordError(
+            f"the record of cluster {name!r} cannot be read: {error}",
+            hint=f"the next start sets {path.parent} aside",
+        ) from error
 
 
-def take_down(record: Record) -> None:
-    """End a recorded cluster, whoever made it, and remove all it stored."""
-    with locked():
-        record.release()
-    shutil.rmtree(record.root, ignore_errors=True)
+def set_damaged_aside() -> list[str]:
+    """Under the lock: move records that cannot be read out of the way, and remove folders without one.
+
+    Returns:
+        A sentence for each that was moved, or is of another version.
+    """
+    said: list[str] = []
+    for folder in sorted(path for path in clusters_folder().glob("*") if path.is_dir()):
+        if not (folder / FILE).exists():
+            shutil.rmtree(folder, ignore_errors=True)  # one that was killed while it removed it
+            continue
+        try:
+            load(folder.name)
+        except InputError:
+            continue
+        except OtherFormatError as error:
+            said.append(f"{error.message}; it is left alone")
+        except DamagedRecordError as error:
+            aside = _free(state_folder() / "damaged" / folder.name)
+            aside.parent.mkdir(parents=True, exist_ok=True)
+            folder.replace(aside)
+            said.append(f"{error.message}; it is set aside as {aside}, and what it names may still run")
+    return said
 
 
-def end_leftovers(say: Say) -> list[str]:
-    """End every cluster whose owner is gone; returns their names. None is found by a program's name."""
-    with locked():
-        gone = [record for record in records() if record.abandoned]
-        for record in gone:
-            say(f"ending {record.name}, left over by process {record.owner.pid if record.owner else '?'}")
-            record.release()
-            shutil.rmtree(record.root, ignore_errors=True)
-    return [record.name for record in gone]
+def _free(path: Path) -> Path:
+    names = (path, *(path.with_name(f"{path.name}-{number}") for number in range(2, 1000)))
+    return next(name for name in names if not name.exists())

@@ -11,11 +11,13 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from steelyard.engine.path import Engine
 from steelyard.errors import InfrastructureError, SteelyardError
-from steelyard.lab.lease import Stay
+from steelyard.hosts.host import Host
+from steelyard.hosts.snapshots import Snapshot
+from steelyard.lab.lease import Lease
 from steelyard.lab.progress import Show
 from steelyard.lab.signals import Interrupts
 from steelyard.lab.trial import TrialRun
@@ -28,8 +30,7 @@ from steelyard.spec.models import Trial
 from steelyard.spec.trials import data_bytes
 from steelyard.systems import create
 from steelyard.systems.base import Testbed
-from steelyard.systems.snapshot import Snapshot, files, store
-from steelyard.systems.snapshot.restorable import Restorable
+from steelyard.systems.capabilities import snapshots
 
 DRIVEN = ("engines", "retry", "timeout_ms", "attempt_timeout_ms", "realtime", "load_clients")
 """Settings of a trial's load that hold for loading, too."""
@@ -41,13 +42,16 @@ class DataSets:
     Args:
         run: the run's folder.
         name: names the clusters on which data are loaded.
+        host: where the data are kept, and the servers run.
         engine: the binary; what it stores is part of what a data set is.
         show: receives progress.
         interrupts: the signals, installed.
     """
 
-    def __init__(self, run: Path, name: str, engine: Engine, show: Show, interrupts: Interrupts) -> None:
-        self.run, self.name, self.engine = run, name, engine
+    def __init__(  # noqa: PLR0917
+        self, run: Path, name: str, host: Host, engine: Engine, show: Show, interrupts: Interrupts
+    ) -> None:
+        self.run, self.name, self.host, self.engine = run, name, host, engine
         self.show, self.interrupts = show, interrupts
 
     def provide(self, trial: Trial, testbed: Testbed) -> Snapshot | SteelyardError:
@@ -59,12 +63,12 @@ class DataSets:
         """
         shape = {
             **data_set(trial, trial.seed),
-            "result": cast(Restorable, testbed).shaped_by(),
+            "result": snapshots(testbed).shaped_by(),
             "engine": self.engine.source_hash,
         }
         name = key(shape)
         try:
-            if found := store.find(name):
+            if found := self.host.snapshot(name):
                 self.show.say(f"data set {name} is kept since {found.load['created']}: nothing is loaded")
                 return found
             return self._load(trial, name, shape)
@@ -81,11 +85,12 @@ class DataSets:
         self.show.say(f"data set {name} is loaded once, and kept for all trials that need it")
         root, folder = self.run / "work" / "load", self._folder(trial)
         cluster = f"{self.name[:18]}-load{trial.number}-{os.getpid()}"
-        testbed = create(trial.system, name=cluster, root=root)
+        testbed = create(trial.system, name=cluster, root=root, host=self.host)
         run = TrialRun(
             trial=_loading(trial),
             folder=folder,
             testbed=testbed,
+            host=self.host,
             engine=self.engine,
             show=self.show,
             interrupts=self.interrupts,
@@ -99,15 +104,15 @@ class DataSets:
                     f"only {stored} of {trial.workload.records} records were stored: that is not kept"
                 )
             load = {
-                "id": run.stay.load_id,
+                "id": run.lease.load_id,
                 "created": now_text(),
                 "records": stored,
                 "seconds": round(run.manifest.timing["load"], 3),
                 "run": str(self.run),
             }
-            kept.append(cast(Restorable, testbed).keep(name, load, shape, self.show.say))
+            kept.append(snapshots(testbed).keep(name, load, shape, self.show.say))
 
-        run.stay = Stay(after_load=keep)
+        run.lease = Lease(after_load=keep)
         run.run()
         if run.written:
             with writing(self.run):
@@ -122,9 +127,7 @@ class DataSets:
     def _check_room(self, trial: Trial) -> None:
         """See, before hours are spent, that there is room for what is loaded and kept."""
         loaded = data_bytes(trial)
-        files.check_free(self.run, round(loaded * SPARE))
-        if not files.linkable(self.run, store.folder()):
-            files.check_free(store.folder(), loaded)
+        self.host.check_room(self.run, round(loaded * SPARE), loaded)
 
     def _folder(self, trial: Trial) -> Path:
         """A new folder for a load: of trial 3 it is `loads/003.partial`, or `003-2` if that has been."""

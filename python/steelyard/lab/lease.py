@@ -10,13 +10,13 @@ from secrets import token_hex
 from typing import Any
 
 from steelyard.errors import InfrastructureError, SteelyardError
-from steelyard.systems.snapshot import Snapshot
+from steelyard.hosts.snapshots import Snapshot
 
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 
 
 @dataclass
-class Stay:
+class Lease:
     """The state of a system between trials.
 
     Attributes:

@@ -11,7 +11,7 @@ from steelyard.errors import EngineError, InfrastructureError
 from steelyard.lab.progress import Live, Show, latency
 from steelyard.lab.signals import Interrupts
 from steelyard.results.manifest import Manifest
-from steelyard.systems.base import Testbed
+from steelyard.systems.base import Death, Testbed
 
 POLL_S = 0.25
 LOOK_EVERY_S = 1.0
@@ -22,8 +22,8 @@ STOP_GRACE_S = 15.0
 """Beyond an operation's deadline: what is in flight when a stop comes may take that long."""
 
 
-class Drive:
-    """Drives phases of one trial.
+class PhaseRunner:
+    """Runs phases of one trial.
 
     Args:
         fleet: the engines, ready.
@@ -39,7 +39,8 @@ class Drive:
         self.fleet, self.testbed, self.manifest, self.show = fleet, testbed, manifest, show
         self.interrupts = interrupts
         self.stop_limit_s = manifest.trial.load.timeout_ms / 1000 + STOP_GRACE_S
-        self.dead: dict[str, str] = {}
+        self.told: set[tuple[str, object]] = set()
+        self.dead: list[Death] = []
 
     def phase(
         self, name: str, *, counts: bool, endless: bool, rate: float | None = None, noted: bool = True
@@ -112,22 +113,21 @@ class Drive:
 
     def _look(self, state: _Phase, now: float) -> None:
         self.look_after_servers()
-        every = {target.name for target in self.testbed.targets()}
-        all_dead = bool(every) and every <= self.dead.keys()
-        limit = ALL_DEAD_LIMIT_S if all_dead else STALL_LIMIT_S
+        limit = STALL_LIMIT_S if self.testbed.serves() else ALL_DEAD_LIMIT_S
         if state.endless and now - state.answered_s > limit:
-            deaths = "; ".join(f"{node}: {why}" for node, why in self.dead.items())
+            deaths = "; ".join(f"{death.server}: {death.why}" for death in self.dead)
             state.stalled = f"nothing was answered for {limit:.0f} s" + (f" ({deaths})" if deaths else "")
             self._stop(state, state.stalled)
 
     def look_after_servers(self) -> None:
-        """Note servers that have died since the last look."""
-        for node, why in self.testbed.dead():
-            if node not in self.dead:
-                self.dead[node] = why
-                self.manifest.event("server died", f"{node}: {why}")
-                self.manifest.warn("server died", f"{node}: {why}")
-                self.show.say(f"server {node} died: {why}")
+        """Note servers that have died since the last look; one that came back and died again, once more."""
+        self.dead = list(self.testbed.dead())
+        for death in self.dead:
+            if (death.server, death.life) not in self.told:
+                self.told.add((death.server, death.life))
+                self.manifest.event("server died", f"{death.server}: {death.why}")
+                self.manifest.warn("server died", f"{death.server}: {death.why}")
+                self.show.say(f"server {death.server} died: {death.why}")
 
     def _stop(self, state: _Phase, why: str) -> None:
         if state.stopped_s is None:
@@ -159,9 +159,10 @@ def _line(ends: list[Event]) -> str:
     """`run: 100,000 operations in 12.3 s, 8,130/s, p99 3.2 ms`; several engines have no p99 in common."""
     summaries: list[dict[str, Any]] = [end.get("summary") or {} for end in ends]
     operations = sum(int(s.get("operations", 0)) for s in summaries)
-    seconds = (max(end["end_ns"] for end in ends) - min(end["start_ns"] for end in ends)) / 1e9
+    seconds = max((float(s.get("seconds", 0)) for s in summaries), default=0.0)
+    within = sum(int((s.get("within") or s).get("operations", 0)) for s in summaries)
     failed = sum(sum(s.get("failed", {}).values()) for s in summaries)
-    rate = operations / max(seconds, 1e-9)
+    rate = within / max(seconds, 1e-9)
     text = f"{ends[0]['phase']}: {operations:,} operations in {seconds:.1f} s, {rate:,.0f}/s"
     p99 = summaries[0].get("ops", {}).get("TOTAL", {}).get("response", {}).get("p99_ns")
     if len(ends) == 1 and p99:

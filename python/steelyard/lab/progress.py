@@ -15,6 +15,13 @@ from steelyard.lab.time_left import about
 
 LINE_EVERY_S = 5.0
 REFRESH_PER_S = 4
+CLIENT = {
+    "kept": "",
+    "cap_reached": "  server behind: in-flight cap reached",
+    "saturated": "  client too slow",
+    "starved": "  client starved of CPU",
+}
+"""What a second says of its client, the worst last -> words."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +34,7 @@ class Live:
         p99_ns: of answers in that second; with several engines the worst engine's.
         failed: failures since the phase began.
         done: operations answered since the phase began.
+        client: whether the load was kept in that second, else why not; with several engines the worst.
     """
 
     share: float | None
@@ -34,6 +42,7 @@ class Live:
     p99_ns: int
     failed: int
     done: int = 0
+    client: str = "kept"
 
     @classmethod
     def of(cls, intervals: Iterable[Mapping[str, Any]]) -> Live:
@@ -52,13 +61,14 @@ class Live:
             rate=sum(int(e.get("done", 0)) for e in seen),
             p99_ns=max(int(e.get("response_p99_ns") or 0) for e in seen),
             failed=sum(int(e.get("total_failed", 0)) for e in seen),
+            client=max((str(e.get("client", "kept")) for e in seen), key=list(CLIENT).index),
         )
 
     def text(self) -> str:
-        """`45 %  12,345/s  p99 3.21 ms`, and the failures if there are any."""
+        """`45 %  12,345/s  p99 3.21 ms`, the failures if there are any, and why the load is not kept."""
         share = "" if self.share is None else f"{self.share:4.0%}  "
         failed = f"  {self.failed:,} failed" if self.failed else ""
-        return f"{share}{self.rate:,}/s  p99 {latency(self.p99_ns)}{failed}"
+        return f"{share}{self.rate:,}/s  p99 {latency(self.p99_ns)}{failed}{CLIENT[self.client]}"
 
 
 def latency(ns: float) -> str:

@@ -8,24 +8,27 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
 
 from steelyard.engine.path import Engine, find_engine
 from steelyard.errors import InputError, Interrupted, MissingToolError, SteelyardError
+from steelyard.hosts.host import Host
+from steelyard.hosts.local import LocalHost
+from steelyard.hosts.snapshots import SnapshotChangedError
 from steelyard.lab.datasets import DataSets
-from steelyard.lab.lease import Stay
+from steelyard.lab.lease import Lease
 from steelyard.lab.progress import Show
 from steelyard.lab.signals import Interrupts
-from steelyard.lab.time_left import Pace
+from steelyard.lab.time_left import TimeLeft
 from steelyard.lab.trial import TrialRun
 from steelyard.results.disturbance import Disturbance
 from steelyard.results.store import RunFolder
 from steelyard.spec.estimate import each
 from steelyard.spec.models import Study, Trial
+from steelyard.spec.rules import NEEDED
 from steelyard.spec.trials import APART, trials
 from steelyard.systems import create
 from steelyard.systems.base import Testbed
-from steelyard.systems.snapshot.checksums import SnapshotChangedError
+from steelyard.systems.capabilities import require
 
 HOPELESS = (InputError, MissingToolError, SnapshotChangedError)
 """Errors that the next trial would meet again."""
@@ -79,17 +82,20 @@ def conduct(
             written then.
         EngineError: there is no engine of this source.
     """
-    engine = find_engine()
+    engine, host = find_engine(), LocalHost()
     planned = trials(study)
-    for trial in planned:
-        create(trial.system, name=_name(study, trial), root=Path())  # its constructor refuses what cannot be
+    needed = NEEDED.get(study.reset)
+    for trial in planned:  # a testbed's constructor refuses what cannot be
+        testbed = create(trial.system, name=_name(study, trial), root=Path(), host=host)
+        if needed:
+            require(testbed, needed)
     if resume and out is not None:
         folder = RunFolder.resume(study, planned, out)
     else:
         folder = RunFolder.create(study, planned, out)
     outcome = Outcome(folder.path, len(planned))
     with Interrupts() as interrupts:
-        conductor = _Conductor(folder, study, planned, engine, show, interrupts, judge)
+        conductor = _Conductor(folder, study, planned, host, engine, show, interrupts, judge)
         try:
             conductor.settle()
             conductor.run(outcome, folder.pending(disturbed=disturbed), since_ns)
@@ -110,26 +116,26 @@ class _Held:
     group: int
     root: Path
     testbed: Testbed
-    stay: Stay
+    lease: Lease
 
 
 class _Conductor:
     """What all trials of a run share."""
 
     def __init__(  # noqa: PLR0917
-        self, folder: RunFolder, study: Study, planned: list[Trial], engine: Engine, show: Show,
+        self, folder: RunFolder, study: Study, planned: list[Trial], host: Host, engine: Engine, show: Show,
         interrupts: Interrupts, judge: Judge,
     ) -> None:  # fmt: skip
-        self.folder, self.study, self.engine = folder, study, engine
+        self.folder, self.study, self.host, self.engine = folder, study, host, engine
         self.show, self.interrupts, self.judge = show, interrupts, judge
         self.several = len(planned) > 1
         self.total = len(planned)
         self.held: _Held | None = None
-        self.data_sets = DataSets(folder.path, study.name, engine, show, interrupts)
-        self.pace = Pace(each(planned), {t.number: t.point for t in planned})
+        self.data_sets = DataSets(folder.path, study.name, host, engine, show, interrupts)
+        self.time_left = TimeLeft(each(planned), {t.number: t.point for t in planned})
         for row in folder.rows.values():
             if row.status == "done" and row.seconds:
-                self.pace.took(row.number, row.seconds)
+                self.time_left.took(row.number, row.seconds)
 
     def settle(self) -> None:
         """Judge and mark trials that were sealed just before an earlier process ended."""
@@ -143,7 +149,7 @@ class _Conductor:
         for place, trial in enumerate(pending):
             rest = pending[place:]
             if self.several:
-                left_s = self.pace.left_s(t.number for t in rest)
+                left_s = self.time_left.left_s(t.number for t in rest)
                 self.show.trial(trial.number, self.total, _label(trial), self.total - len(rest), left_s)
             keep = len(rest) > 1 and rest[1].group == trial.group
             error = self._trial(trial, since_ns if place == 0 else time.monotonic_ns(), keep=keep)
@@ -169,19 +175,20 @@ class _Conductor:
         """Run one trial, seal its folder; returns what went wrong, and what disturbed it."""
         path = self.folder.open_trial(trial.number)
         held = self._hold(trial, path)
-        held.stay.keep = keep
-        held.stay.loaded = held.stay.loaded and self.study.reset == "none"
+        held.lease.keep = keep
+        held.lease.loaded = held.lease.loaded and self.study.reset == "none"
         if self.study.reset == "restore":
-            held.stay.origin = self.data_sets.provide(trial, held.testbed)
+            held.lease.origin = self.data_sets.provide(trial, held.testbed)
         run = TrialRun(
             trial=trial,
             folder=path,
             testbed=held.testbed,
+            host=self.host,
             engine=self.engine,
             show=self.show,
             interrupts=self.interrupts,
             since_ns=since_ns,
-            stay=held.stay,
+            lease=held.lease,
             cold=self.study.cache == "cold",
         )
         manifest = run.run()
@@ -194,7 +201,7 @@ class _Conductor:
             self.folder.mark(trial.number, manifest.status, manifest.reason, round(seconds, 3), found)
             if not done:
                 return run.error, None
-            self.pace.took(trial.number, seconds)
+            self.time_left.took(trial.number, seconds)
             return None, found
         except SteelyardError as error:
             return run.error or error, None
@@ -213,21 +220,21 @@ class _Conductor:
             root = (
                 path / "work" if self.study.reset in APART else self.folder.path / "work" / str(trial.group)
             )
-            testbed = create(trial.system, name=_name(self.study, trial), root=root)
-            stay = Stay(empties=self.study.reset == "truncate")
-            self.held = _Held(trial.group, root, testbed, stay)
+            testbed = create(trial.system, name=_name(self.study, trial), root=root, host=self.host)
+            lease = Lease(empties=self.study.reset == "truncate")
+            self.held = _Held(trial.group, root, testbed, lease)
         elif self.study.reset in APART:  # once more: the folder before was set aside
-            self.held.testbed = create(trial.system, name=_name(self.study, trial), root=path / "work")
+            name = _name(self.study, trial)
+            self.held.testbed = create(trial.system, name=name, root=path / "work", host=self.host)
         else:
-            # trials of a group differ in their client's settings only, which the plan takes from here
-            cast(Any, self.held.testbed).system = trial.system
+            self.held.testbed.next_client(trial.system)
         return self.held
 
     def release(self) -> None:
         """Take down the cluster that was kept for trials which do not come any more."""
         if self.held is None:
             return
-        if self.held.stay.up:
+        if self.held.lease.up:
             self.held.testbed.down(self.show.say)
         if self.study.reset not in APART:
             with suppress(OSError):

@@ -20,9 +20,10 @@ from steelyard.analysis.steady import TENTH_S, Steady, steady, throughput
 from steelyard.analysis.summary import TOTAL, Phase, phase_from_summary
 from steelyard.analysis.warnings import SIDE_CHECKS, Context, Warned, derive
 from steelyard.analysis.warnings.outcome import not_done, partial
-from steelyard.report.in_effect import is_local, master_names, node_names, part, quota_cores
+from steelyard.report.in_effect import is_local, master_names, node_names, quota_cores
 from steelyard.report.source import TrialSource
 from steelyard.results.certificates import newest
+from steelyard.results.in_effect import part
 from steelyard.results.intervals import TENTHS
 
 MEASURED = "run"

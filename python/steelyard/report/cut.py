@@ -18,8 +18,8 @@ from steelyard.report.source import TrialSource
 def warm_up_s(phase: Phase, steady: Steady | None, design: Mapping[str, object]) -> float:
     """Whole seconds to leave out: none unless the study asks for it and a steady part was found.
 
-    A steady part begins on a tenth of a second, what was counted is kept by whole ones: the second in which it
-    begins is left out as a whole.
+    A steady part begins on a tenth of a second, what was counted is kept by whole ones: the second in
+    which it begins is left out as a whole.
     """
     if design.get("warmup") != "cut" or steady is None or not steady.reached:
         return 0.0

@@ -8,9 +8,10 @@ import polars as pl
 
 from steelyard.analysis.reasons import READ, reasons
 from steelyard.analysis.summary import Phase
-from steelyard.report.in_effect import master_names, part, quota_cores
+from steelyard.report.in_effect import master_names, quota_cores
 from steelyard.report.model import ReportModel, TrialReport, build
 from steelyard.results.frames import CLOCKS, FIGURES, LOAD, Results
+from steelyard.results.in_effect import part
 from steelyard.spec.metrics import LOAD as LOADING
 
 

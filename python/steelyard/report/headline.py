@@ -6,15 +6,10 @@ from dataclasses import dataclass
 
 from steelyard.analysis.summary import Operation, Phase
 from steelyard.report.formatting import clean, digits, duration, whole
-from steelyard.report.in_effect import (
-    data_line,
-    load_line,
-    part,
-    system_kind,
-    system_line,
-    system_words,
-)
+from steelyard.report.in_effect import data_line, load_line, system_kind, system_line, system_words
 from steelyard.report.model import ReportModel, TrialReport
+from steelyard.results.in_effect import part
+from steelyard.spec.kind import declared
 
 
 @dataclass(frozen=True)
@@ -54,7 +49,7 @@ def cards(trial: TrialReport) -> list[Card]:
 
 
 def _client_remark(trial: TrialReport) -> str:
-    if system_kind(trial.manifest) == "embedded":
+    if declared(system_kind(trial.manifest)).in_engine:
         return "engine with the store inside it, and lab"
     return "engine and lab"
 

@@ -6,18 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from steelyard.results.in_effect import part
+from steelyard.spec.kind import declared
+
 Facts = Mapping[str, Any]
 SERVING = {"regionserver", "standalone"}
 """Roles of servers that clients read and write at; Cassandra's nodes are all the same and have no roles."""
-LOCAL_KINDS = ("cassandra", "hbase")
-"""Systems whose servers the tool starts on this host."""
-
-
-def part(facts: Any, *path: str) -> dict[str, Any]:
-    """The table at a path; empty where there is none."""
-    for name in path:
-        facts = facts.get(name) if isinstance(facts, Mapping) else None
-    return dict(facts) if isinstance(facts, Mapping) else {}
 
 
 def node_names(manifest: Facts) -> tuple[str, ...]:
@@ -44,7 +38,7 @@ def system_kind(manifest: Facts) -> str:
 
 def is_local(manifest: Facts) -> bool:
     """Whether client and servers are on one host."""
-    return system_kind(manifest) in LOCAL_KINDS
+    return declared(system_kind(manifest)).local
 
 
 def quota_cores(manifest: Facts) -> float | None:
@@ -59,7 +53,7 @@ def quota_cores(manifest: Facts) -> float | None:
 def consistency(manifest: Facts) -> list[tuple[str, Any]]:
     """Durability and consistency in effect, as (word, value)."""
     access, driver = part(manifest, "trial", "system", "access"), part(manifest, "plan", "driver")
-    system = part(manifest, "system")
+    system, asked = part(manifest, "system"), part(manifest, "trial", "system")
     durable = access.get("durable_writes", driver.get("durable_writes"))
     found = [
         ("Durability", system.get("durability")),
@@ -69,8 +63,8 @@ def consistency(manifest: Facts) -> list[tuple[str, Any]]:
         ("Write-ahead log", system.get("wal")),
         ("Replication", driver.get("replication") or access.get("replication") or system.get("replication")),
         ("Durable writes", durable),
-        ("Commit log sync", part(manifest, "trial", "system").get("commitlog_sync")),
-        ("fsync after every write", part(manifest, "trial", "system").get("sync")),
+        ("Commit log sync", asked.get("commitlog_sync")),
+        ("fsync after every write", asked.get("sync") if declared(system_kind(manifest)).in_engine else None),
     ]
     return [(word, value) for word, value in found if value is not None]
 

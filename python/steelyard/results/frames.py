@@ -44,10 +44,11 @@ class Results:
 
         Columns: `trial`, `point`, `system`, `variant`, `repetition`, `seed`, `group`, `data`, `status`,
         `tainted`, `reason`; one for each factor; `seconds`, `operations`, `ok`, `failed`, `ok_per_s`
-        (successes over the phase's time), `around_s` (starting engines and connecting, which YCSB's run time
-        holds), `run_s` (both together), `run_per_s` (operations over that), in a closed loop `outside_s`
-        (`run_s` without what each client spent in operations); then `OP_ok` and `OP_CLOCK_FIGURE_ns` such as
-        `read_service_p99_ns`, `total_response_mean_ns`. A factor whose levels are of several types is text.
+        (successes within the offered window, over it), `around_s` (starting engines and connecting, which
+        YCSB's run time holds), `run_s` (both together), `run_per_s` (operations over that), in a closed loop
+        `outside_s` (`run_s` without what each client spent in operations); then `OP_ok` and
+        `OP_CLOCK_FIGURE_ns` such as `read_service_p99_ns`, `total_response_mean_ns`. A
+        factor whose levels are of several types is text.
         """
         found = {trial.number: trial for trial in self._run.trials}
         rows = [self._row(said, found.get(int(said["trial"])), phase) for said in self._planned()]
@@ -106,17 +107,19 @@ def _figures(trial: TrialResult, phase: str) -> dict[str, Any]:
     if not summary:
         return {}
     seconds, ok = float(summary.get("seconds") or 0), int(summary.get("ok") or 0)
+    within = int((summary.get("within") or {}).get("ok", ok))
     operations = int(summary.get("operations") or 0)
     around = _around(trial, phase)
+    whole = (int(summary.get("end_ns") or 0) - int(summary.get("start_ns") or 0)) / 1e9
     found: dict[str, Any] = {
         "seconds": seconds,
         "operations": operations,
         "ok": ok,
         "failed": sum((summary.get("failed") or {}).values()),
-        "ok_per_s": ok / seconds if seconds else None,
+        "ok_per_s": within / seconds if seconds else None,
         "around_s": around,
-        "run_s": seconds + around,
-        "run_per_s": operations / (seconds + around) if seconds else None,
+        "run_s": whole + around,
+        "run_per_s": operations / (whole + around) if whole > 0 else None,
     }
     for op, facts in (summary.get("ops") or {}).items():
         found[f"{_column(op)}_ok"] = facts.get("ok")

@@ -79,6 +79,15 @@ class TrialResult:
         """Rows of intervals.parquet; made from the engine's series when it is missing."""
         return tables.intervals(self.path)
 
+    def coordinators(self) -> pl.DataFrame:
+        """Attempts of each coordinator in each second (docs/format.md: coordinators.parquet)."""
+        return tables.coordinators(self.path)
+
+    def marks(self) -> list[dict[str, Any]]:
+        """What commands marked, in the order of time: `id`, `label`, `phase`, `t_ns`."""
+        path = self.path / "engine" / "marks.ndjson"
+        return list(_events(path)) if path.is_file() else []
+
     def system(self) -> pl.DataFrame:
         """Rows of system.parquet; what was spooled of it when it is missing."""
         return tables.system(self.path)

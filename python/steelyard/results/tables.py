@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.results.intervals import SCHEMA, TENTHS, read_series
+from steelyard.results.intervals import SCHEMA, read_coordinators, read_series
 
 SYSTEM_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "t_ns": pl.Int64,
@@ -26,9 +26,15 @@ def intervals(folder: Path) -> pl.DataFrame:
     frame = _parquet(folder / "intervals.parquet")
     if frame is None:
         return read_series(folder / "engine")
-    if TENTHS not in frame.columns:  # written before they were counted
-        frame = frame.with_columns(pl.lit(None, SCHEMA[TENTHS]).alias(TENTHS))
-    return frame
+    missing = [name for name in SCHEMA if name not in frame.columns]  # written before they were counted
+    return frame.with_columns(pl.lit(None, SCHEMA[name]).alias(name) for name in missing).select(*SCHEMA)
+
+
+def coordinators(folder: Path) -> pl.DataFrame:
+    """coordinators.parquet of a trial's folder, else what the engine's series tell; without rows where no
+    driver named any."""
+    frame = _parquet(folder / "coordinators.parquet")
+    return read_coordinators(folder / "engine") if frame is None else frame
 
 
 def system(folder: Path) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""The base of every model: frozen, and unknown keys are refused."""
+"""The bases of models: frozen, and unknown keys are refused; what the settings of every system can tell."""
 
 from __future__ import annotations
 
@@ -9,6 +9,27 @@ class Model(BaseModel):
     """A frozen model that refuses unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False)
+
+
+class SystemSettings(Model):
+    """The settings of a system; each kind has a model of its own, and tells here what the spec must know."""
+
+    kind: str
+
+    @property
+    def size(self) -> int:
+        """Nodes of the system, those of masters included."""
+        return 1
+
+    @property
+    def copies(self) -> int:
+        """Replicas of a record."""
+        return 1
+
+    @property
+    def given(self) -> bool:
+        """Whether it was there before us, so that no new one can be made of it."""
+        return False
 
 
 LISTED = BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)

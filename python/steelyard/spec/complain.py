@@ -10,8 +10,10 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from steelyard.errors import nearest
+from steelyard.spec.base import SystemSettings
 from steelyard.spec.design import StudyFile
 from steelyard.spec.lines import Place
+from steelyard.spec.systems import models
 
 Origins = Mapping[Place, str]
 
@@ -135,7 +137,9 @@ def _candidates(place: Place, data: Any) -> list[type[BaseModel]]:
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if annotation is SystemSettings:
+        yield from models()
+    elif isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for argument in typing.get_args(annotation):
         yield from _models(argument)

@@ -8,17 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from typing import Any
 
+from steelyard.spec.base import SystemSettings
+from steelyard.spec.kind import declared
 from steelyard.spec.models import Point
 
-SHAPELESS = frozenset({"limits", "master_limits", "watch", "java"})
-"""Settings of a system that leave its files alone: how fast it may be, who looks on, what runs it."""
-SHAPELESS_ACCESS = frozenset(
-    {"read_consistency", "connections", "local_datacenter", "token_aware", "durability", "scan_caching",
-     "client_buffering_bytes", "fresh"}
-)  # fmt: skip
-"""Of its client. The consistency of writes counts: replicas may miss what a weaker level did not wait for."""
 RECORDS = {"records", "table", "key", "fields", "values"}
 """Settings of a workload that say which records there are, and what is in them."""
 
@@ -30,13 +26,24 @@ def data_set(point: Point, seed: int) -> dict[str, Any]:
         point: whose system and workload.
         seed: the seed the records are made from.
     """
-    system = point.system.model_dump(mode="json", exclude=set(SHAPELESS))
-    system["access"] = {k: v for k, v in system.get("access", {}).items() if k not in SHAPELESS_ACCESS}
     return {
-        "system": system,
+        "system": without(point.system, declared(point.system.kind).shapeless),
         "records": point.workload.model_dump(mode="json", include=RECORDS),
         "seed": seed,
     }
+
+
+def without(system: SystemSettings, settings: Iterable[str]) -> dict[str, Any]:
+    """A system's settings as plain values, some left out: `watch`, or of a table `access.connections`."""
+    values = system.model_dump(mode="json")
+    for path in settings:
+        *tables, name = path.split(".")
+        inside: Any = values
+        for table in tables:
+            inside = inside.get(table) if isinstance(inside, dict) else None
+        if isinstance(inside, dict):
+            inside.pop(name, None)
+    return values
 
 
 def key(shape: dict[str, Any]) -> str:

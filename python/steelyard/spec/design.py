@@ -10,7 +10,7 @@ from steelyard.spec.asked import Asked
 from steelyard.spec.base import LISTED, Model
 from steelyard.spec.load import Load
 from steelyard.spec.models import Design
-from steelyard.spec.system import System
+from steelyard.spec.systems import System
 from steelyard.spec.workload import Workload
 
 SETTINGS = ("system", "systems", "workload", "load")

@@ -1,6 +1,6 @@
 """How long a study may take and how much disk it needs, before anything is measured: by stated assumptions.
 
-Once trials have run, what they took replaces these guesses (see `pace`).
+Once trials have run, what they took replaces these guesses (see `lab.time_left`).
 """
 
 from __future__ import annotations
@@ -8,36 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from steelyard.spec.kind import Assumed, declared
 from steelyard.spec.models import Point, Study, Trial
 from steelyard.spec.trials import KEY_BYTES, data_bytes, mean_field_length
 
-
-@dataclass(frozen=True)
-class Assumed:
-    """What is taken for granted of one kind of system.
-
-    Attributes:
-        start_s: until one node serves; `node_s` for each further one.
-        operation_ms: mean response in an idle closed loop.
-        peak_per_s: most operations of 1 KB a second of the whole system, loads included.
-        around_s: engine start, settling, collecting, taking down.
-    """
-
-    start_s: float
-    node_s: float
-    operation_ms: float
-    peak_per_s: float
-    around_s: float
-
-
-ASSUMED: dict[str, Assumed] = {
-    "null": Assumed(0.0, 0.0, 0.001, 1_000_000, 0.5),
-    "embedded": Assumed(0.1, 0.0, 0.02, 60_000, 0.5),
-    "cassandra": Assumed(25.0, 10.0, 1.0, 8_000, 6.0),
-    "hosts": Assumed(0.0, 0.0, 1.0, 8_000, 6.0),
-    "hbase": Assumed(30.0, 5.0, 1.0, 8_000, 6.0),
-    "hbase-hosts": Assumed(0.0, 0.0, 1.0, 8_000, 6.0),
-}
 SPARE = 3.0
 """Disk over data: commit log, memtables being flushed, SSTables before and after a compaction."""
 PROBES = 20
@@ -57,7 +31,7 @@ class Estimate:
 
 def assumed(point: Point) -> Assumed:
     """What is assumed of a point's system."""
-    return ASSUMED.get(point.system.kind, ASSUMED["hosts"])
+    return declared(point.system.kind).assumed
 
 
 def assumptions(study: Study) -> list[str]:
@@ -65,7 +39,7 @@ def assumptions(study: Study) -> list[str]:
     kinds = dict.fromkeys(point.system.kind for point in study.cells)
     lines = []
     for kind in kinds:
-        a = ASSUMED.get(kind, ASSUMED["hosts"])
+        a = declared(kind).assumed
         lines.append(
             f"{kind}: serves after {a.start_s:g} s and {a.node_s:g} s for each further node, answers in "
             f"{a.operation_ms:g} ms when idle, at most {a.peak_per_s:,.0f} operations/s of 1 KB; "
@@ -87,7 +61,7 @@ def trial_seconds(trial: Trial, *, starts: bool = True, loads: bool = True) -> f
     if trial.load.search:
         seconds += PROBES * trial.load.search.probe_s
     if starts:
-        nodes = int(getattr(trial.system, "size", 1))
+        nodes = trial.system.size
         seconds += a.start_s + a.node_s * (nodes - 1)
     if loads:
         seconds += trial.workload.records / _rate(trial, trial.load.load_clients)

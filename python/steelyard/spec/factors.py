@@ -6,25 +6,20 @@ an error that says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from steelyard.errors import InputError, nearest
 from steelyard.spec.draft import Draft, place_of
+from steelyard.spec.kind import declarations, declared
 from steelyard.spec.units import byte_count, mebibytes, seconds
 
 MAX = "max"
 """Level of a target rate: no target, each client sends as fast as it is answered."""
 
-CQL_ACCESS = ("cassandra", "hosts")
 Paths = tuple[str, ...]
 
-
-def _cql(*paths: str) -> dict[str, Paths]:
-    return dict.fromkeys(CQL_ACCESS, paths)
-
-
-SHORT: dict[str, Paths | Mapping[str, Paths]] = {
+COMMON: dict[str, Paths] = {
     "clients": ("load.clients",),
     "target": ("load.target",),
     "in-flight": ("load.in_flight",),
@@ -43,22 +38,8 @@ SHORT: dict[str, Paths | Mapping[str, Paths]] = {
     "cpu": ("system.limits.cpu",),
     "memory": ("system.limits.memory_mib",),
     "connections": ("system.access.connections",),
-    "token-aware": _cql("system.access.token_aware"),
-    "consistency": _cql("system.access.read_consistency", "system.access.write_consistency"),
-    "read-consistency": _cql("system.access.read_consistency"),
-    "write-consistency": _cql("system.access.write_consistency"),
-    "rf": {**_cql("system.access.replication.factor"), "hbase": ("system.replication",)},
-    "partitioner": {"cassandra": ("system.partitioner",)},
-    "commitlog-sync": {"cassandra": ("system.commitlog_sync",)},
-    "durability": {
-        **_cql("system.access.durable_writes"),
-        "hbase": ("system.access.durability",),
-        "hbase-hosts": ("system.access.durability",),
-        "embedded": ("system.sync",),
-    },
-    "heap": {"cassandra": ("system.heap_mib",), "hbase": ("system.heaps.region_server_mib",)},
 }
-"""Short name -> the settings it stands for, for each kind of system where they differ."""
+"""Short name -> the settings it stands for in every kind of system; each kind's record has further ones."""
 
 ROOTS = ("system", "workload", "load")
 
@@ -71,20 +52,25 @@ def settings_of(factor: str, kind: str | None, origin: str) -> Paths:
     """
     if factor.partition(".")[0] in ROOTS and "." in factor:
         return (factor,)
-    meant = SHORT.get(factor)
-    if meant is None:
-        raise InputError(
-            f"{origin}: unknown factor '{factor}'{nearest(factor, SHORT)}",
-            hint='a factor is a setting\'s path such as "load.clients", or one of: ' + ", ".join(SHORT),
-        )
-    if isinstance(meant, tuple):
+    if meant := COMMON.get(factor) or declared(kind or "").short_names.get(factor):
         return meant
-    if kind is None or kind not in meant:
+    known = short_names()
+    if factor not in known:
         raise InputError(
-            f"{origin}: factor '{factor}' does not apply to system of kind '{kind}'; it goes with "
-            f"{', '.join(meant)} (say which systems: {{ levels = [...], only = [...] }})"
+            f"{origin}: unknown factor '{factor}'{nearest(factor, known)}",
+            hint='a factor is a setting\'s path such as "load.clients", or one of: ' + ", ".join(known),
         )
-    return meant[kind]
+    goes = [name for name, record in declarations().items() if factor in record.short_names]
+    raise InputError(
+        f"{origin}: factor '{factor}' does not apply to system of kind '{kind}'; it goes with "
+        f"{', '.join(goes)} (say which systems: {{ levels = [...], only = [...] }})"
+    )
+
+
+def short_names() -> list[str]:
+    """Every short name, of all kinds of systems."""
+    own = (name for record in declarations().values() for name in record.short_names)
+    return list(dict.fromkeys([*COMMON, *own]))
 
 
 def put_level(draft: Draft, path: str, level: Any, origin: str) -> None:

@@ -6,10 +6,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_validator
 
-from steelyard.spec.base import Model
+from steelyard.spec.base import Model, SystemSettings
 from steelyard.spec.local import LocalSystem, NodeLimits
 
 DURABILITY = ("USE_DEFAULT", "SKIP_WAL", "ASYNC_WAL", "SYNC_WAL", "FSYNC_WAL")
+HDFS = "dfs."
+"""Keys of HDFS begin with it."""
 BLOOM = ("NONE", "ROW", "ROWCOL")
 
 
@@ -94,11 +96,17 @@ class HBaseSystem(LocalSystem):
     """Seconds between runs of the balancer; None = regions move only when that is asked for."""
     standalone: bool = False
     """All in one JVM on the local file system, without HDFS: for a quick look, not for measuring."""
-    hbase_site: dict[str, Any] = Field(default_factory=dict)
-    """Any key of hbase-site.xml, laid over everything else."""
-    hdfs_site: dict[str, Any] = Field(default_factory=dict)
-    """Any key of hdfs-site.xml, laid over everything else; HBase's servers read it, too."""
+    settings: dict[str, Any] = Field(default_factory=dict)
+    """Any key of hbase-site.xml, or of hdfs-site.xml (dfs....), laid over everything else."""
     access: HBaseAccess = HBaseAccess()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_word(cls, data: Any) -> Any:
+        for old in ("hbase_site", "hdfs_site"):
+            if isinstance(data, dict) and old in data:
+                raise ValueError(f"{old} is called settings now: {{ 'hbase...' = ..., 'dfs...' = ... }}")
+        return data
 
     @model_validator(mode="after")
     def _fits(self) -> HBaseSystem:
@@ -107,7 +115,7 @@ class HBaseSystem(LocalSystem):
         if self.standalone and self.network == "namespaces":
             raise ValueError("standalone has one address: leave network at loopback")
         if self.standalone and self.hdfs_site:
-            raise ValueError("standalone has no HDFS: leave hdfs_site out")
+            raise ValueError(f"standalone has no HDFS: leave {', '.join(self.hdfs_site)} out")
         if self.roles == "colocated" and self._seats > self.nodes:
             raise ValueError(f"{self._seats} masters or zookeepers need as many nodes when colocated")
         if self.master_limits and (self.standalone or self.roles == "colocated"):
@@ -115,6 +123,16 @@ class HBaseSystem(LocalSystem):
         if self.copies > self.nodes:
             raise ValueError(f"replication = {self.copies}, but there are only {self.nodes} DataNodes")
         return self
+
+    @property
+    def hbase_site(self) -> dict[str, Any]:
+        """What of the settings belongs into hbase-site.xml."""
+        return {key: value for key, value in self.settings.items() if not key.startswith(HDFS)}
+
+    @property
+    def hdfs_site(self) -> dict[str, Any]:
+        """What of the settings belongs into hdfs-site.xml; HBase's servers read it, too."""
+        return {key: value for key, value in self.settings.items() if key.startswith(HDFS)}
 
     @property
     def _seats(self) -> int:
@@ -140,7 +158,7 @@ class HBaseSystem(LocalSystem):
         return self.replication or min(3, self.nodes)
 
 
-class HBaseHostsSystem(Model):
+class HBaseHostsSystem(SystemSettings):
     """A running HBase cluster, given by addresses; nothing is started, stopped or watched on it."""
 
     kind: Literal["hbase-hosts"] = "hbase-hosts"
@@ -160,3 +178,8 @@ class HBaseHostsSystem(Model):
         if bool(self.hosts) == bool(self.zookeeper):
             raise ValueError("give either hosts or zookeeper")
         return self
+
+    @property
+    def given(self) -> bool:
+        """It is somebody else's."""
+        return True

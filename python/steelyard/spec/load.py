@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    model_validator,
+)
 
 from steelyard.spec.base import LISTED, Model
 from steelyard.spec.units import quantum
@@ -76,6 +84,12 @@ class Load(Model):
     """Operations per second over all engines."""
     search: RateSearch | None = None
     """Instead of a target."""
+    curve: Annotated[tuple[tuple[NonNegativeFloat, NonNegativeFloat], ...], LISTED] = ()
+    """Instead of a target: points [seconds since the run began, operations per second over all engines] with
+    straight lines between them; two points of one time are a step, and after the last one the rate stays."""
+    audit: bool = False
+    """After the run, read every acknowledged write back, in a phase of its own; needs `workload.verify` to be
+    `full`. What another trial has loaded is not known to this one."""
     arrivals: Literal["constant", "poisson"] = "constant"
     in_flight: PositiveInt | None = None
     operations: PositiveInt | None = None
@@ -113,7 +127,7 @@ class Load(Model):
             data.setdefault("attempt_timeout_ms", timeout)
         if data.get("operations") is None and data.get("duration_s") is None:
             data["operations"] = DEFAULT_OPERATIONS
-        if data.get("target") is None and data.get("search") is None:
+        if data.get("target") is None and data.get("search") is None and not data.get("curve"):
             data.setdefault("clients", DEFAULT_CLIENTS)
         else:
             data.setdefault("in_flight", data.get("clients") or DEFAULT_IN_FLIGHT)
@@ -123,6 +137,10 @@ class Load(Model):
     def _together(self) -> Load:
         if self.search is not None and self.target is not None:
             raise ValueError("search finds the rate: leave target out")
+        if self.curve:
+            self._check_curve()
+        if self.audit and "run" not in self.phases:
+            raise ValueError("audit follows a run, and there is none")
         if self.search is not None and "run" not in self.phases:
             raise ValueError("search is for the rate of a run, and there is none")
         if self.rate is None and self.in_flight is not None:
@@ -137,6 +155,19 @@ class Load(Model):
             raise ValueError("more engines than clients: every engine needs at least one")
         return self
 
+    def _check_curve(self) -> None:
+        times = [at_s for at_s, _ in self.curve]
+        if self.target is not None or self.search is not None:
+            raise ValueError("curve says the rate: leave target and search out")
+        if times[0] != 0 or times != sorted(times) or any(times.count(at_s) > 2 for at_s in times):
+            raise ValueError("curve begins at 0 s and goes forward; two points of one time are a step")
+        if not any(rate for _, rate in self.curve):
+            raise ValueError("curve is above 0 nowhere")
+        if self.curve[0][1] == 0 and self.warmup_s:
+            raise ValueError("a warm-up offers the rate that the curve begins with, and that is 0")
+        if self.curve[-1][1] == 0 and self.duration_s is None:
+            raise ValueError("curve ends at 0: give a duration, or the run would never end")
+
     @property
     def cap(self) -> int:
         """Most operations in flight at once, over all engines."""
@@ -145,4 +176,6 @@ class Load(Model):
     @property
     def rate(self) -> float | None:
         """Operations per second at the start of an open loop; None in a closed one."""
+        if self.curve:
+            return self.curve[0][1]
         return self.search.start if self.search else self.target

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import PositiveFloat, PositiveInt
 
-from steelyard.spec.base import Model
+from steelyard.spec.base import Model, SystemSettings
 
 
 class NodeLimits(Model):
@@ -22,7 +22,7 @@ class NodeLimits(Model):
     disk_write_iops: PositiveInt | None = None
 
 
-class LocalSystem(Model):
+class LocalSystem(SystemSettings):
     """What all clusters of real servers on this host have."""
 
     nodes: PositiveInt = 1

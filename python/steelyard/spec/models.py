@@ -9,8 +9,9 @@ from pydantic import Field, model_validator
 
 from steelyard.spec.asked import Asked
 from steelyard.spec.base import Model
+from steelyard.spec.kind import declared
 from steelyard.spec.load import Load
-from steelyard.spec.system import System
+from steelyard.spec.systems import System
 from steelyard.spec.workload import Workload
 
 SWEEP_REPETITIONS = 6
@@ -31,8 +32,8 @@ class Settings(Model):
 
     @model_validator(mode="after")
     def _engines_share(self) -> Settings:
-        if self.system.kind == "embedded" and self.load.engines > 1:
-            raise ValueError("the embedded store lives in one engine's process: engines must be 1")
+        if declared(self.system.kind).in_engine and self.load.engines > 1:
+            raise ValueError(f"the {self.system.kind} store lives in one engine's process: engines must be 1")
         return self
 
 

@@ -10,7 +10,7 @@ from steelyard.spec.models import Trial
 from steelyard.spec.units import quantum
 
 PLAN_FORMAT = 2
-LOAD, WARMUP, PROBE, RUN = "load", "warmup", "probe", "run"
+LOAD, WARMUP, PROBE, RUN, AUDIT = "load", "warmup", "probe", "run", "audit"
 
 
 def engine_plan(
@@ -48,8 +48,12 @@ def phases(load: Load) -> list[dict[str, Any]]:
     paced = {"in_flight": load.cap * load.part.count, "arrivals": arrivals(load)}
     limit = {"operations": _total(load.operations, load), "seconds": load.duration_s}
     warming = {"name": WARMUP, "kind": "run", **paced, "limit": {"seconds": load.warmup_s}}
+    if load.curve:  # the warm-up offers what the run begins with
+        warming["arrivals"] = {"kind": load.arrivals, "rate": (load.rate or 0) * load.part.count}
     measuring = {"name": RUN, "kind": "run", **paced, "limit": limit}
+    auditing = {"name": AUDIT, "kind": "audit", "in_flight": load.load_clients, "limit": {}}
     running = [*([warming] if load.warmup_s else []), *_probing(load, paced), measuring]
+    running += [auditing] if load.audit else []
     return [
         *([_loading(load, paced)] if LOAD in load.phases else []),
         *(running if RUN in load.phases else []),
@@ -80,4 +84,7 @@ def arrivals(load: Load) -> dict[str, Any]:
     """When operations are due."""
     if load.rate is None:
         return {"kind": "closed"}
+    if load.curve:
+        points = [[at_s, rate * load.part.count] for at_s, rate in load.curve]
+        return {"kind": load.arrivals, "rate": points}
     return {"kind": load.arrivals, "rate": load.rate * load.part.count}

@@ -11,12 +11,10 @@ from typing import Any
 from steelyard.errors import InputError
 from steelyard.spec.draft import Draft, place_of
 from steelyard.spec.expand import expand
+from steelyard.spec.kind import declared
 from steelyard.spec.lines import Place
 from steelyard.spec.models import Study
 from steelyard.spec.workloads import parse_toml, read_text
-
-PATHS = ("path", "password_file", "tls_ca", "tls_cert", "tls_key")
-"""Settings of a system that are files of this host; relative ones are the study's neighbours."""
 
 
 def read_study(path: Path, overrides: Sequence[str] = (), *, small: bool = False) -> Study:
@@ -115,7 +113,8 @@ def literal(text: str) -> Any:
 def resolve_paths(draft: Draft, folder: Path) -> None:
     """Make the files that systems name absolute."""
     systems: list[Place] = [("system",), *(("systems", name) for name in draft.table(("systems",)))]
-    for place in [(*system, key) for system in systems for key in PATHS]:
+    files = [(*place, name) for place in systems for name in declared(str(draft.get((*place, "kind")))).files]
+    for place in files:
         value = draft.get(place)
         if isinstance(value, str):
             draft.put(

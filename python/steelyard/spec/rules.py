@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from steelyard.errors import InputError
+from steelyard.spec.kind import declared
 from steelyard.spec.models import Point, Study
 from steelyard.spec.trials import APART
-
-
-def given(point: Point) -> bool:
-    """Whether the system was there before us, so that no new one can be made of it."""
-    system = point.system
-    return system.kind in ("hosts", "hbase-hosts") or getattr(system, "path", None) is not None
 
 
 def empties(point: Point) -> bool:
@@ -38,10 +33,12 @@ def check_layout(study: Study) -> None:
 
 
 Fault = tuple[str, str] | None
+NEEDED = {"restore": "snapshot"}
+"""Reset -> the capability that a system needs for it."""
 
 
 def _fresh_but_given(study: Study, point: Point, several: bool) -> Fault:
-    if several and study.reset == "fresh" and given(point) and not empties(point):
+    if several and study.reset == "fresh" and point.system.given and not empties(point):
         return (
             "reset = 'fresh' makes a new cluster for every trial, but this one is given",
             "reset = 'truncate' drops the table before each load; 'none' keeps the data",
@@ -60,26 +57,10 @@ def _kept_but_changed(study: Study, point: Point, _several: bool) -> Fault:
     return None
 
 
-def _restored_but_not_ours(study: Study, point: Point, _several: bool) -> Fault:
-    system = point.system
-    if study.reset != "restore":
-        return None
-    if system.kind not in ("cassandra", "hbase"):
-        return (
-            f"reset = 'restore' keeps the data of local clusters, but this system is of kind '{system.kind}'",
-            "local clusters are of kind 'cassandra' or 'hbase'; use another reset for this one",
-        )
-    if getattr(system, "standalone", False):
-        return (
-            "reset = 'restore' keeps HDFS's blocks, and a standalone HBase has none",
-            "leave standalone out",
-        )
-    if system.kind == "cassandra" and not system.watch:
-        return (
-            "reset = 'restore' drains Cassandra through the metrics agent, but watch = false leaves it out",
-            "leave watch out",
-        )
-    return None
+def _reset_but_not_able(study: Study, point: Point, _several: bool) -> Fault:
+    needed = NEEDED.get(study.reset)
+    fault = needed and declared(point.system.kind).why_not(needed, point.system)
+    return (f"reset = '{study.reset}': {fault[0]}", fault[1]) if fault else None
 
 
 def _restored_but_not_whole(study: Study, point: Point, _several: bool) -> Fault:
@@ -104,7 +85,7 @@ def _started_anew_but_not_shared(study: Study, point: Point, _several: bool) -> 
             f"starts = {starts}, but reset = '{study.reset}' starts a cluster for every trial anyway",
             "leave starts out, or share clusters: reset = 'truncate' or 'none'",
         )
-    if starts > 1 and given(point):
+    if starts > 1 and point.system.given:
         return f"starts = {starts}, but this cluster is given and not ours to start", "leave starts out"
     if study.repetitions % starts:
         return (
@@ -123,12 +104,12 @@ def _warm_without_warmup(study: Study, point: Point, _several: bool) -> Fault:
 def _cold_but_warmed(study: Study, point: Point, _several: bool) -> Fault:
     if study.cache == "cold" and point.load.warmup_s:
         return "cache = 'cold' and load.warmup_s contradict each other", "leave one of them out"
-    if study.cache == "cold" and point.system.kind in ("hosts", "hbase-hosts"):
+    if study.cache == "cold" and declared(point.system.kind).given_by:
         return "cache = 'cold': the caches of given hosts are not ours to drop", "leave cache out"
     return None
 
 
 RULES: tuple[Callable[[Study, Point, bool], Fault], ...] = (
-    _fresh_but_given, _kept_but_changed, _restored_but_not_ours, _restored_but_not_whole,
+    _fresh_but_given, _kept_but_changed, _reset_but_not_able, _restored_but_not_whole,
     _started_anew_but_not_shared, _warm_without_warmup, _cold_but_warmed,
 )  # fmt: skip

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from steelyard.spec.design import StudyFile
-from steelyard.spec.factors import SHORT
+from steelyard.spec.factors import short_names
 
 MADE_WHOLE_BY_OTHERS = ("Workload", "Mix", "RangeLength")
 """Tables whose required settings may come from a base workload, an overlay or a factor."""
@@ -27,7 +27,7 @@ def study_schema() -> dict[str, Any]:
     defs["Workload"]["properties"]["base"] = word
     properties["workload"] = {"anyOf": [word, properties["workload"]]}
     properties["factors"]["description"] = 'a setting\'s path, e.g. "load.clients", or one of ' + ", ".join(
-        SHORT
+        short_names()
     )
     properties["factors"]["additionalProperties"] = {
         "anyOf": [{"type": "array", "minItems": 1}, _ref("Factor")]

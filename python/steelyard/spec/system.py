@@ -1,4 +1,4 @@
-"""The system under test: an embedded store, a local cluster, or one given by its addresses."""
+"""Settings of systems: nothing, an embedded store, a local Cassandra cluster, a CQL cluster that is given."""
 
 from __future__ import annotations
 
@@ -7,15 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveInt, field_validator, model_validator
 
-from steelyard.spec.base import Model
-from steelyard.spec.hbase import HBaseAccess, HBaseHeaps, HBaseHostsSystem, HBaseSystem
-from steelyard.spec.local import LocalSystem, NodeLimits
-
-__all__ = [
-    "CONSISTENCY", "PARTITIONERS", "CassandraSystem", "CqlAccess", "Datacenter", "EmbeddedSystem",
-    "HBaseAccess", "HBaseHeaps", "HBaseHostsSystem", "HBaseSystem", "HostsSystem", "LocalSystem",
-    "NodeLimits", "NullSystem", "Replication", "System",
-]  # fmt: skip
+from steelyard.spec.base import Model, SystemSettings
+from steelyard.spec.local import LocalSystem
 
 CONSISTENCY = (
     "ANY", "ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_QUORUM", "LOCAL_ONE",
@@ -23,13 +16,13 @@ CONSISTENCY = (
 PARTITIONERS = ("Murmur3Partitioner", "RandomPartitioner", "ByteOrderedPartitioner")
 
 
-class NullSystem(Model):
+class NullSystem(SystemSettings):
     """Nothing: operations answer at once, so that what is measured is the engine itself."""
 
     kind: Literal["null"] = "null"
 
 
-class EmbeddedSystem(Model):
+class EmbeddedSystem(SystemSettings):
     """A store inside the engine's own process (fjall), on a directory of this host."""
 
     kind: Literal["embedded"] = "embedded"
@@ -40,6 +33,11 @@ class EmbeddedSystem(Model):
     fresh: bool = False
     """Empty the store first."""
 
+    @property
+    def given(self) -> bool:
+        """A store of a path stays, and was perhaps there before."""
+        return self.path is not None
+
 
 class Replication(Model):
     """Replication of the keyspace."""
@@ -49,6 +47,12 @@ class Replication(Model):
     """Replicas; with NetworkTopologyStrategy in each datacenter that `datacenters` does not name."""
     datacenters: dict[str, PositiveInt] = Field(default_factory=dict)
     """Replicas by datacenter (NetworkTopologyStrategy)."""
+
+    def copies(self, datacenters: int) -> int:
+        """Replicas of a row in a cluster of so many datacenters; 0 = it is not known how many."""
+        if self.datacenters:
+            return sum(self.datacenters.values())
+        return self.factor * (max(1, datacenters) if self.strategy == "NetworkTopologyStrategy" else 1)
 
 
 class CqlAccess(Model):
@@ -122,8 +126,13 @@ class CassandraSystem(LocalSystem):
         """Nodes of the cluster."""
         return sum(dc.nodes for dc in self.datacenters) or self.nodes
 
+    @property
+    def copies(self) -> int:
+        """Replicas of a row."""
+        return self.access.replication.copies(len(self.datacenters))
 
-class HostsSystem(Model):
+
+class HostsSystem(SystemSettings):
     """A running CQL cluster, given by addresses; nothing is started, stopped or watched on it."""
 
     kind: Literal["hosts"] = "hosts"
@@ -146,8 +155,12 @@ class HostsSystem(Model):
             raise ValueError("tls_cert needs tls_ca")
         return self
 
+    @property
+    def copies(self) -> int:
+        """Replicas of a row, as far as it is told."""
+        return self.access.replication.copies(0)
 
-System = Annotated[
-    NullSystem | EmbeddedSystem | CassandraSystem | HostsSystem | HBaseSystem | HBaseHostsSystem,
-    Field(discriminator="kind"),
-]
+    @property
+    def given(self) -> bool:
+        """It is somebody else's."""
+        return True

@@ -6,18 +6,13 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 
-from steelyard.spec.dataset import data_set, key
+from steelyard.spec.dataset import RECORDS, data_set, key, without
+from steelyard.spec.kind import declared
 from steelyard.spec.models import Point, Study, Trial
-from steelyard.spec.system import CassandraSystem, HostsSystem
 from steelyard.spec.workload import ConstantLength, HistogramLength, Workload
 
 KEY_BYTES = 23
 """`user` and 19 digits: the usual length of a key."""
-CLIENT_SIDE = frozenset(
-    {"read_consistency", "write_consistency", "connections", "local_datacenter", "token_aware", "durability",
-     "scan_caching", "block_cache", "client_buffering_bytes", "fresh", "sync"}
-)  # fmt: skip
-"""Settings of a system that only its client knows of: trials that differ in these can share a cluster."""
 STRIDE = 1 << 32
 """Operation numbers set aside for one trial on a shared data set: no run comes near so many."""
 
@@ -111,13 +106,9 @@ def _start(repetition: int, study: Study) -> int:
 
 def _shared_key(point: Point, *, data: bool) -> str:
     """Text that is equal for points which can share a cluster."""
-    system = point.system.model_dump(mode="json")
-    system["access"] = {k: v for k, v in system.get("access", {}).items() if k not in CLIENT_SIDE}
-    said = [point.system_name, {k: v for k, v in system.items() if k not in CLIENT_SIDE}]
+    said = [point.system_name, without(point.system, declared(point.system.kind).client_side)]
     if data:
-        said.append(
-            point.workload.model_dump(mode="json", include={"records", "table", "key", "fields", "values"})
-        )
+        said.append(point.workload.model_dump(mode="json", include=RECORDS))
     return json.dumps(said, sort_keys=True)
 
 
@@ -144,18 +135,4 @@ def data_bytes(point: Point) -> int:
     """About how many bytes the loaded records hold, over all replicas, before compression and overheads."""
     workload = point.workload
     record = KEY_BYTES + workload.fields.count * mean_field_length(workload)
-    return round(workload.records * record * _copies(point))
-
-
-def _copies(point: Point) -> int:
-    system = point.system
-    if system.kind == "hbase":
-        return system.copies
-    if not isinstance(system, (CassandraSystem, HostsSystem)):
-        return 1
-    replication = system.access.replication
-    if replication.datacenters:
-        return sum(replication.datacenters.values())
-    datacenters = len(system.datacenters) if isinstance(system, CassandraSystem) else 0
-    per = max(1, datacenters) if replication.strategy == "NetworkTopologyStrategy" else 1
-    return replication.factor * per
+    return round(workload.records * record * point.system.copies)

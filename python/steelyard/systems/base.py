@@ -12,6 +12,21 @@ from steelyard.watch.target import WatchTarget
 
 
 @dataclass(frozen=True)
+class Death:
+    """A server that has died without being asked to, and has not come back.
+
+    Attributes:
+        server: its name.
+        why: how it ended.
+        life: which of its lives this was; another death of the same server has another.
+    """
+
+    server: str
+    why: str
+    life: object
+
+
+@dataclass(frozen=True)
 class Settled:
     """How settling ended: whether the system came to rest, after how long, and what was still pending."""
 
@@ -45,6 +60,10 @@ class Testbed(Protocol):
         """Words before the engine's command, e.g. `ip netns exec NAME`; usually empty."""
         ...
 
+    def next_client(self, system: Any) -> None:
+        """Take the client's settings of the next trial on it; those of servers are the same."""
+        ...
+
     def facts(self) -> dict[str, Any]:
         """The manifest's `system` section: version, nodes, configuration, deviations, durability, limits."""
         ...
@@ -57,8 +76,16 @@ class Testbed(Protocol):
         """Wait, within the limit, until pending compactions and flushes are done."""
         ...
 
-    def dead(self) -> Sequence[tuple[str, str]]:
-        """(node, why) of each server that has died since `up` without being asked to."""
+    def dead(self) -> Sequence[Death]:
+        """Each server that has died without being asked to, and is dead now."""
+        ...
+
+    def serves(self) -> bool:
+        """Whether any server that clients ask is alive."""
+        ...
+
+    def kill_servers(self) -> None:
+        """In a hurry: no server is asked to leave, so that `down` finds them gone."""
         ...
 
     def collect(self, into: Path) -> None:
@@ -67,7 +94,7 @@ class Testbed(Protocol):
 
 
 class LocalTestbed(Testbed, Protocol):
-    """A cluster of servers on this host, which can also stay until it is taken down by name."""
+    """A cluster of servers that we start on a host, which can also stay until it is taken down by name."""
 
     up_seconds: float | None
 
@@ -77,4 +104,8 @@ class LocalTestbed(Testbed, Protocol):
 
     def answers_at(self) -> list[str]:
         """Where clients ask first."""
+        ...
+
+    def bench_words(self) -> list[str]:
+        """The words of `bench` that use it as a given cluster, one line for each way into it."""
         ...

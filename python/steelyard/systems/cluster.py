@@ -1,47 +1,49 @@
 """What all local clusters have in common: claimed, brought up, changed while they run, always taken down.
 
 A kind of cluster says what its nodes are, writes their files, names their servers and knows when they serve.
-Everything else - address blocks, ports, records, control groups, namespaces, limits, a start that fails - is
-here, and in `running` what can be done to it later.
+Everything else - addresses, ports, control groups, namespaces, limits, a start that fails - is here, and in
+`running` what can be done to it later; its host does and records it.
 """
 
 from __future__ import annotations
 
-import shutil
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from math import ceil
-from os import cpu_count
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from steelyard.errors import InfrastructureError, InputError, SteelyardError
-from steelyard.folders import state_folder
-from steelyard.hosts import cgroup, namespaces, network, records
+from steelyard.folders import failed_folder
+from steelyard.hosts import namespaces, network, records
+from steelyard.hosts.cgroup import CPU_PERIOD_US, Group
+from steelyard.hosts.clusters import Claim
+from steelyard.hosts.host import Host
 from steelyard.hosts.network import Endpoint
-from steelyard.hosts.process import Identity, end
+from steelyard.hosts.records import Record
 from steelyard.hosts.say import Say
-from steelyard.spec.local import LocalSystem, NodeLimits
+from steelyard.spec.kind import declared
+from steelyard.spec.local import LocalSystem
 from steelyard.systems.node import NodeSpec
+from steelyard.systems.restorable import Restorable
 from steelyard.systems.running import NodeT, RunningCluster
 from steelyard.systems.server import Server, ServerSpec
-from steelyard.systems.snapshot import store
-from steelyard.systems.snapshot.restorable import Restorable
 
 START_LIMIT_S = 180.0
 """For one step of a start; a slow, shared machine needs a tenth of it."""
 
 
 class LocalCluster(Restorable, RunningCluster[NodeT]):
-    """A cluster of real servers on this host.
+    """A cluster of real servers on a host.
 
     Args:
         system: what it should be.
         name: its name: of its record, control groups and namespaces.
         root: its nodes' folders are made in ROOT/NAME, which is removed with the cluster.
-        owner: the process it belongs to; None = it stays until `cluster down`.
+        host: where it runs.
+        stays: until `cluster down`; otherwise it ends with the process that brought it up.
 
     Raises:
         InputError: a name or size that cannot be.
@@ -51,14 +53,19 @@ class LocalCluster(Restorable, RunningCluster[NodeT]):
     down_grace_s = records.GRACE_S
     """How long its servers may take to end when the cluster goes, and its data with it."""
 
-    def __init__(self, system: LocalSystem, *, name: str, root: Path, owner: Identity | None) -> None:
-        super().__init__()
+    def __init__(
+        self, system: LocalSystem, *, name: str, root: Path, host: Host, stays: bool = False
+    ) -> None:
+        super().__init__(host)
         self.system, self.name = system, records.checked_name(name)
-        self.folder, self.owner = root.absolute() / name, owner
+        self.folder, self.stays = root.absolute() / name, stays
         self.specs: list[NodeSpec] = []
-        self.record: records.Record | None = None
+        self.claimed: Record | None = None
         self.up_seconds: float | None = None
         self._warnings: list[str] = []
+        self.capabilities = declared(self.kind).able(system) - (
+            set() if host.abilities().limits else {"resize"}
+        )
         if system.size > network.NODES_MAX:
             raise InputError(f"{system.size} nodes; one cluster has at most {network.NODES_MAX}")
 
@@ -81,7 +88,7 @@ class LocalCluster(Restorable, RunningCluster[NodeT]):
         """A node as the cluster's record keeps it."""
 
     @abstractmethod
-    def _make_node(self, spec: NodeSpec, group: cgroup.Group) -> NodeT:
+    def _make_node(self, spec: NodeSpec, group: Group) -> NodeT:
         """Write a node's files and name its servers."""
 
     @abstractmethod
@@ -97,12 +104,12 @@ class LocalCluster(Restorable, RunningCluster[NodeT]):
         """Bring the cluster up; returns when it serves. See `Testbed.up`."""
         start = monotonic()
         self.nodes = []  # it may have been up before
-        records.end_leftovers(say)
+        for line in self.host.end_leftovers():
+            say(line)
         self._fetch(say)
         try:
             self._claim()
-            with self.placing(say):
-                self._prepare()
+            self._prepare(say)
             self._start(say)
             self.wait_same(say)
             self._limit_cpu()
@@ -114,98 +121,66 @@ class LocalCluster(Restorable, RunningCluster[NodeT]):
 
     def down(self, say: Say) -> None:
         """Take it down: SIGTERM to all, SIGKILL to what stays; then folders, groups and namespaces."""
-        record, self.record = self.record, None
-        if record is None:
+        if self.claimed is None:
             return
         say(f"stopping {self.name}")
         for server in self.servers:
             server.expected_up = False
-        with suppress(OSError):
-            record.release()
-        for server in self.servers:
-            server.reap()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.host.take_down(self.name)
+        self.claimed = None
 
     def _fail(self, say: Say, error: BaseException) -> None:
-        if self.record is None:
+        if self.claimed is None:
             return
-        kept = state_folder() / "failed" / self.name
+        kept = failed_folder(self.name)
         with suppress(OSError):
-            shutil.rmtree(kept, ignore_errors=True)
             self.collect(kept)
-        end([server.identity for server in self.servers if server.identity], grace_s=0.0)
+        self.kill_servers()
         self.down(say)
         if isinstance(error, SteelyardError) and error.hint is None:
             error.hint = f"logs and configuration are kept in {kept}"
 
     def _claim(self) -> None:
-        """Take a name and an address block, and write both down, before anything is made."""
+        """Take a name and addresses before anything is made, then say what the nodes are."""
         namespaced = self.system.network == "namespaces"
-        with records.locked():
-            known = records.records()
-            if any(other.name == self.name for other in known):
-                raise InputError(
-                    f"a cluster named {self.name!r} is up", hint=f"steelyard cluster down {self.name}"
-                )
-            block = self._block({other.block: other.name for other in known}, namespaced=namespaced)
-            spaces = namespaces.names(self.name, self.system.size) if namespaced else []
-            self.specs = list(self._specs(block, spaces))
-            for spec in [] if namespaced else self.specs:
-                network.check_ports(self._listening(spec))
-            self.record = records.Record(self.name, self.kind, str(self.folder), block, self.owner)
-            self.record.grace_s = self.down_grace_s
-            self.record.system = self.system.model_dump(mode="json")
-            self.record.nodes = [self._recorded(spec) for spec in self.specs]
-            self.record.namespaces = spaces
-            self.record.save()
+        claim = Claim(
+            self.name,
+            self.kind,
+            self.folder,
+            self.system.size,
+            self.stays,
+            namespaced=namespaced,
+            block=self.origin.block if self.origin else None,
+            system=self.system.model_dump(mode="json"),
+            grace_s=self.down_grace_s,
+        )
+        self.claimed = self.host.claim(claim)
+        self.specs = list(self._specs(self.claimed.block, self.claimed.namespaces))
+        for spec in [] if namespaced else self.specs:
+            self.host.check_ports(self._listening(spec))
+        self.host.note_nodes(self.name, [self._recorded(spec) for spec in self.specs])
 
-    def _block(self, taken: Mapping[str, str], *, namespaced: bool) -> str:
-        """Its snapshot's address block, else a free one; `taken` are other clusters' blocks and names."""
-        if self.origin is None:
-            return network.free_block(taken, namespaced=namespaced, wanted=store.blocks())
-        if (block := self.origin.block) in taken:
-            raise InfrastructureError(
-                f"snapshot {self.origin.key} is restored to the addresses {block}.*, but cluster "
-                f"{taken[block]} has them",
-                hint=f"wait for it, or steelyard cluster down {taken[block]}",
-            )
-        return block
-
-    def _prepare(self) -> None:
-        record = self._running()
-        if record.namespaces:
-            namespaces.make(self.name, record.block, self.system.size)
+    def _prepare(self, say: Say) -> None:
+        self.host.make_namespaces(self.name)
         for spec in self.specs:
-            group = cgroup.make(self.name, spec.name)
-            record.cgroups += [str(folder) for folder in group.folders.values()]
-            record.save()
-            shutil.rmtree(spec.folder, ignore_errors=True)
+            self.host.remove(spec.folder)
             for part in ("conf", "logs"):
-                (spec.folder / part).mkdir(parents=True)
-            self.place(spec.name)
-            self._limit(group, self.system.limits_of(spec.name))
+                self.host.make_folder(spec.folder / part)
+        self.put_back(say)
+        for spec in self.specs:
+            group = self.host.make_group(self.name, spec.name)
+            self.host.limit(group, self.system.limits_of(spec.name), self.folder)
             self.nodes.append(self._make_node(spec, group))
 
-    def _server(self, spec: ServerSpec, group: cgroup.Group) -> Server:
-        """A server whose processes are recorded, and in its node's group, from their first instruction."""
-
-        def before(name: str, found: Identity) -> None:
-            record = self._running()
-            record.processes[name] = found
-            record.save()
-            group.add(found.pid)
-
-        return Server(spec, before, die_with_us=self.owner is not None)
-
-    def _running(self) -> records.Record:
-        if self.record is None:
-            raise InfrastructureError(f"cluster {self.name} is not up")
-        return self.record
+    def _server(self, spec: ServerSpec, group: Group) -> Server:
+        return Server(spec, self.host, self.name, group)
 
     @property
     def block(self) -> str:
         """Its address block; raises InfrastructureError when it is not up."""
-        return self._running().block
+        if self.claimed is None:
+            raise InfrastructureError(f"cluster {self.name} is not up")
+        return self.claimed.block
 
     # --- limits ---
 
@@ -213,33 +188,31 @@ class LocalCluster(Restorable, RunningCluster[NodeT]):
     def cores(self) -> int:
         """What servers are told of the machine's size, so that their pools fit their node's CPU quota."""
         cpu = self.system.limits.cpu
-        return max(1, ceil(cpu)) if cpu else cpu_count() or 1
-
-    def _limit(self, group: cgroup.Group, limits: NodeLimits) -> None:
-        if limits.memory_mib:
-            group.limit_memory(limits.memory_mib)
-        if limits.model_dump(exclude={"cpu", "memory_mib"}, exclude_none=True):
-            group.limit_disk(limits, cgroup.device_of(self.folder))
+        return max(1, ceil(cpu)) if cpu else self.host.abilities().cores
 
     def _limit_cpu(self) -> None:
         """The CPU quota comes last: a start within it takes several times as long, and says nothing."""
         for found in self.nodes:
             cores = self.cpu[found.name] = self.system.limits_of(found.name).cpu
             if cores:
-                found.group.limit_cpu(cores)
+                self.host.limit_cpu(found.group, cores)
 
     def limit_facts(self) -> dict[str, Any]:
         """The limits in effect, and what is missing for those that are not."""
         return {
             **self.system.limits.model_dump(),
             "cpu_cores": dict(self.cpu),
-            "cpu_period_us": cgroup.CPU_PERIOD_US,
+            "cpu_period_us": CPU_PERIOD_US,
             "cpu_quota_from": "all nodes answered; the start itself is not limited",
-            "cgroup_version": cgroup.version(),
+            "cgroup_version": self.host.abilities().groups,
             "missing": dict(self.nodes[0].group.missing if self.nodes else {}),
         }
 
     # --- what it is ---
+
+    def next_client(self, system: Any) -> None:
+        """Take the client's settings of the next trial on it; those of servers are the same."""
+        self.system = system
 
     def warnings(self) -> list[str]:
         """What the user should know before believing a result."""

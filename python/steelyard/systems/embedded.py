@@ -22,7 +22,8 @@ class EmbeddedTestbed(NullTestbed):
     """
 
     def __init__(self, system: EmbeddedSystem, *, root: Path) -> None:
-        self.system, self._root = system, root
+        super().__init__(system)
+        self._root = root
         self._temporary: Path | None = None
 
     def up(self, say: Say) -> None:

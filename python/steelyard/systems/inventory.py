@@ -15,16 +15,10 @@ from steelyard.folders import cache_folder, state_folder
 from steelyard.hosts import cgroup, network
 from steelyard.hosts.java import PINNED, installed
 from steelyard.hosts.records import records
-from steelyard.systems.cassandra import profile
-from steelyard.systems.cassandra.versions import LINES
-from steelyard.systems.hbase import profile as hbase_profile
-from steelyard.systems.hbase.layout import PORTS as HBASE_PORTS
-from steelyard.systems.hbase.versions import LINES as HBASE_LINES
+from steelyard.spec.kind import declarations
+from steelyard.systems.kind import Needs, SystemKind
 
 GIB = 1 << 30
-NODE_OVERHEAD_MIB = 200
-"""What a node takes beyond its heap, seen with the quick profile."""
-PORTS = (9042, 7000, *HBASE_PORTS.values())
 
 
 @dataclass(frozen=True)
@@ -56,10 +50,15 @@ def look() -> Iterator[Finding]:
     yield _leftovers()
 
 
+def _needs() -> list[Needs]:
+    """What each kind of local cluster needs."""
+    kinds = (kind for kind in declarations().values() if isinstance(kind, SystemKind))
+    return [needs for kind in kinds if (needs := kind.needs()) is not None]
+
+
 def _java() -> Iterator[Finding]:
     here = {java.major: java for java in reversed(list(installed()))}
-    lines = [("Cassandra", line.name, line.javas) for line in LINES.values()]
-    lines += [("HBase", line.name, line.javas) for line in HBASE_LINES.values()]
+    lines = [(kind.title, name, javas) for kind in _needs() for name, javas in kind.javas.items()]
     for what, name, javas in lines:
         usable = [here[major] for major in javas if major in here]
         fetchable = next((major for major in javas if major in PINNED), None)
@@ -78,16 +77,14 @@ def _cores() -> Finding:
 
 def _memory() -> Finding:
     free = psutil.virtual_memory().available
-    each = {name: (heap + NODE_OVERHEAD_MIB) << 20 for name, heap in profile.HEAP_MIB.items()}
     rooms = {
-        "Cassandra": {name: free // size for name, size in each.items()},
-        "HBase": {name: hbase_profile.nodes_in(name, free >> 20) for name in hbase_profile.HEAP_MIB},
+        kind.title: {name: kind.nodes_in(name, free >> 20) for name in kind.profiles} for kind in _needs()
     }
     room = "; ".join(
         f"{system}: " + ", ".join(f"{count} nodes {name}" for name, count in nodes.items())
         for system, nodes in rooms.items()
     )
-    least = min(nodes["quick"] for nodes in rooms.values())
+    least = min(max(nodes.values()) for nodes in rooms.values())
     return Finding("memory", f"{free / GIB:.1f} GiB free ({room})", "" if least else "free some memory")
 
 
@@ -104,10 +101,11 @@ def _disk(what: str, folder: Path, least_gib: int) -> Finding:
 def _ports() -> Finding:
     try:
         block = network.free_block({record.block for record in records()}, namespaced=False)
-        network.check_ports({(f"{block}.1", port): "" for port in PORTS})
+        network.check_ports({(f"{block}.1", port): "" for kind in _needs() for port in kind.ports})
     except InfrastructureError as error:
         return Finding("ports", error.message, error.hint or "stop what uses them")
-    return Finding("ports", f"those of Cassandra and HBase are free on {block}.*")
+    titles = " and ".join(kind.title for kind in _needs())
+    return Finding("ports", f"those of {titles} are free on {block}.*")
 
 
 def _control_groups() -> Finding:
@@ -129,7 +127,7 @@ def _namespaces() -> Finding:
 
 
 def _leftovers() -> Finding:
-    left = [record.name for record in records() if record.abandoned]
+    left = [record.name for record in records() if record.state() == "abandoned"]
     if not left:
         return Finding("leftovers", "none")
     return Finding("leftovers", ", ".join(left), "the next start ends them, or cluster down NAME")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.errors import InfrastructureError
-from steelyard.hosts import process
 from steelyard.hosts.cgroup import Group
 from steelyard.systems.server import STOP_GRACE_S, Server
 
@@ -33,7 +33,7 @@ class NodeSpec:
 
 
 class Node:
-    """A node of this host.
+    """A node, on a host.
 
     Args:
         spec: where it is.
@@ -55,7 +55,7 @@ class Node:
         return any(server.alive for server in self.servers)
 
     def pids(self) -> list[int]:
-        """Its processes now."""
+        """Its processes now, as its host numbers them."""
         return [server.identity.pid for server in self.servers if server.identity and server.alive]
 
     def start(self) -> None:
@@ -85,12 +85,10 @@ def ask_to_leave(servers: Sequence[Server], limit_s: float) -> None:
 
 def wait_left(servers: Sequence[Server], limit_s: float) -> None:
     """Wait until servers that were asked to leave have ended; errors as `ask_to_leave`."""
-    process.wait_gone([server.identity for server in servers if server.identity], limit_s)
+    _wait_gone(servers, limit_s)
     left = [server.name for server in servers if server.alive]
     if left:
         raise InfrastructureError(f"not ended {limit_s:.0f} s after they were asked to: {', '.join(left)}")
-    for server in servers:
-        server.reap()
 
 
 def kill(servers: Sequence[Server]) -> None:
@@ -99,6 +97,11 @@ def kill(servers: Sequence[Server]) -> None:
     for server in running:
         server.expected_up = False
         server.send(signal.SIGKILL)
-    process.wait_gone([server.identity for server in running if server.identity], 10.0)
-    for server in running:
-        server.reap()
+    _wait_gone(running, 10.0)
+
+
+def _wait_gone(servers: Sequence[Server], limit_s: float) -> None:
+    until = time.monotonic() + limit_s
+    for server in servers:
+        if server.identity:
+            server.host.wait([server.identity], max(0.0, until - time.monotonic()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -10,8 +9,10 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from steelyard.errors import InputError, nearest
+from steelyard.hosts.host import Host
 from steelyard.hosts.say import Say
 from steelyard.systems import node
+from steelyard.systems.base import Death
 from steelyard.systems.node import Node
 from steelyard.systems.server import STOP_GRACE_S, Server
 
@@ -19,14 +20,16 @@ NodeT = TypeVar("NodeT", bound=Node)
 
 
 class RunningCluster(ABC, Generic[NodeT]):
-    """Nodes of this host, and signals to them. A name is a node's, or one server's: "node1/datanode".
+    """Nodes on a host, and signals to them. A name is a node's, or one server's: "node1/datanode".
 
     Attributes:
+        host: where they are.
         nodes: they.
         cpu: node -> its CPU quota in cores.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, host: Host) -> None:
+        self.host = host
         self.nodes: list[NodeT] = []
         self.cpu: dict[str, float | None] = {}
 
@@ -39,17 +42,30 @@ class RunningCluster(ABC, Generic[NodeT]):
         """All its servers."""
         return [server for found in self.nodes for server in found.servers]
 
-    def dead(self) -> Sequence[tuple[str, str]]:
-        """(server, why) of each server that died unasked."""
-        return [(s.name, s.why_dead()) for s in self.servers if s.expected_up and not s.alive]
+    def dead(self) -> Sequence[Death]:
+        """Each server that died unasked, and is dead now."""
+        gone = [server for server in self.servers if server.expected_up and not server.alive]
+        return [Death(server.name, server.why_dead(), server.identity) for server in gone]
+
+    def serves(self) -> bool:
+        """Whether any server that clients ask is alive."""
+        return any(server.alive for server in self.servers if self._is_asked(server))
+
+    def _is_asked(self, server: Server) -> bool:  # noqa: ARG002 - of some kinds only servers of one role
+        """Whether clients ask this server."""
+        return True
+
+    def kill_servers(self) -> None:
+        """In a hurry: no server is asked to leave, so that `down` finds them gone."""
+        for server in self.servers:
+            if server.identity:
+                self.host.signal(server.identity, signal.SIGKILL)
 
     def collect(self, into: Path) -> None:
         """Copy each node's configuration and logs to `into/NODE/`."""
         for found in self.nodes:
             for part in ("conf", "logs"):
-                source = found.spec.folder / part
-                if source.exists():
-                    shutil.copytree(source, into / found.name / part, dirs_exist_ok=True)
+                self.host.fetch(found.spec.folder / part, into / found.name / part)
 
     def node(self, name: str) -> NodeT:
         """A node by its name; raises InputError if there is none."""
@@ -94,5 +110,5 @@ class RunningCluster(ABC, Generic[NodeT]):
 
     def resize(self, name: str, cpu: float | None) -> None:
         """Change a node's CPU quota, in cores, while it runs; None lifts it."""
-        self.node(name).group.limit_cpu(cpu)
+        self.host.limit_cpu(self.node(name).group, cpu)
         self.cpu[name] = cpu

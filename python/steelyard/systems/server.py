@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-import shutil
 import signal
-import subprocess
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
 from steelyard.errors import InfrastructureError
-from steelyard.hosts import process
+from steelyard.hosts.cgroup import Group
+from steelyard.hosts.host import Command, Host
 from steelyard.hosts.process import Identity
 
 STOP_GRACE_S = 20.0
 LINE_MAX = 300
+TAIL_BYTES = 65536
 ERROR = re.compile(r"(ERROR|Error|Exception|FATAL)")
 CAUSE = re.compile(r"(Caused by: )?([\w$]+\.)+[\w$]*(Exception|Error)\b.*")
 TRACE = re.compile(r"\s|Caused by: |([\w$]+\.)+[\w$]*(Exception|Error)\b")
@@ -52,22 +53,20 @@ class ServerSpec:
 
 
 class Server:
-    """A server of this host.
+    """A server, on a host.
 
     Args:
         spec: what it is and how it is started.
-        before: called with each new process before its first instruction: writes it down, groups it.
-        die_with_us: it ends with this process.
+        host: where it runs.
+        cluster: the cluster as which the host records it.
+        group: its node's control group.
     """
 
-    def __init__(
-        self, spec: ServerSpec, before: Callable[[str, Identity], None], *, die_with_us: bool
-    ) -> None:
-        self.spec = spec
+    def __init__(self, spec: ServerSpec, host: Host, cluster: str, group: Group) -> None:
+        self.spec, self.host = spec, host
         self.identity: Identity | None = None
         self.expected_up = False
-        self._before, self._die_with_us = before, die_with_us
-        self._child: subprocess.Popen[bytes] | None = None
+        self._cluster, self._group = cluster, group
 
     @property
     def name(self) -> str:
@@ -75,9 +74,14 @@ class Server:
         return self.spec.name
 
     @property
+    def node(self) -> str:
+        """Its node's name."""
+        return self.spec.name.partition("/")[0]
+
+    @property
     def alive(self) -> bool:
         """Whether it runs; a frozen one does."""
-        return self.identity is not None and self.identity.alive()
+        return self.identity is not None and self.host.look(self.identity) is not None
 
     def start(self) -> None:
         """Start it; returns at once. Raises InfrastructureError when it already runs."""
@@ -85,17 +89,20 @@ class Server:
             raise InfrastructureError(f"{self.name} already runs")
         folder = self.spec.folder
         # Native libraries are unpacked at each start and stay behind after a kill.
-        shutil.rmtree(folder / self.spec.scratch, ignore_errors=True)
-        (folder / self.spec.scratch).mkdir(parents=True)
-        command = [*self.spec.command()]
-        (folder / "conf" / self.spec.words).write_text("\n".join(command) + "\n")
-        self.identity, self._child = process.start(
-            command,
-            log=folder / "logs" / self.spec.printed,
-            cwd=folder,
-            before=lambda found: self._before(self.name, found),
-            die_with_us=self._die_with_us,
-            prefix=["ip", "netns", "exec", self.spec.namespace] if self.spec.namespace else [],
+        self.host.remove(folder / self.spec.scratch)
+        self.host.make_folder(folder / self.spec.scratch)
+        words = [*self.spec.command()]
+        self.host.put(folder / "conf" / self.spec.words, "\n".join(words) + "\n")
+        self.identity = self.host.start(
+            Command(
+                self._cluster,
+                self.name,
+                words,
+                folder,
+                folder / "logs" / self.spec.printed,
+                self._group,
+                self.spec.namespace,
+            )
         )
         self.expected_up = True
 
@@ -103,46 +110,49 @@ class Server:
         """Stop it: SIGTERM, and after `grace_s` seconds SIGKILL."""
         self.expected_up = False
         if self.identity:
-            process.end([self.identity], grace_s=grace_s)
-        self.reap()
+            for number, limit_s in ((signal.SIGCONT, 0.0), (signal.SIGTERM, grace_s), (signal.SIGKILL, 10.0)):
+                if self.host.signal(self.identity, number) and limit_s:
+                    self.host.wait([self.identity], limit_s)
 
     def send(self, number: signal.Signals) -> None:
         """Send it a signal; raises InfrastructureError when it does not run."""
-        if self.identity is None or not self.identity.send(number):
+        if self.identity is None or not self.host.signal(self.identity, number):
             raise InfrastructureError(f"{self.name} does not run")
-
-    def reap(self) -> int | None:
-        """The exit status of a process we started, if it has ended; negative is the signal."""
-        return self._child.poll() if self._child else None
 
     def why_dead(self) -> str:
         """How it ended: exit status, out of memory or crash, and its last word."""
-        status, logs = self.reap(), self.spec.folder / "logs"
+        status = self.host.exit_status(self.identity) if self.identity else None
         parts = [_exit_words(status)] if status is not None else []
-        if (logs / self.spec.crash).exists():
-            parts.append(_first_words(logs / self.spec.crash))
+        if crash := self._log(self.spec.crash, 0):
+            parts.append(_first_words(crash))
         if status is None or status >= 0:  # killed from outside it had no last word on the matter
-            parts.append(last_word(logs / self.spec.log, logs / self.spec.printed))
+            parts.append(last_word(self._log(self.spec.log), self._log(self.spec.printed)))
         return "; ".join(part for part in parts if part)
+
+    def _log(self, name: str, start: int = -TAIL_BYTES) -> str:
+        """A log, or its end; empty where there is none."""
+        with suppress(OSError):
+            return self.host.get(self.spec.folder / "logs" / name, start).decode(errors="replace")
+        return ""
 
 
 def _exit_words(status: int) -> str:
     return f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
 
 
-def _first_words(crash: Path) -> str:
-    lines = [line.strip("# ") for line in crash.read_text(errors="replace").splitlines()[:12]]
+def _first_words(crash: str) -> str:
+    lines = [line.strip("# ") for line in crash.splitlines()[:12]]
     return next(
         (line for line in lines if "fatal error" in line or "Error" in line or "SIG" in line), "JVM crashed"
     )
 
 
-def last_word(log: Path, printed: Path) -> str:
+def last_word(log: str, printed: str) -> str:
     """Why a server gave up, else the last error it told of, else the last line of its log or output.
 
     Of the exception whose trace stands below, the innermost cause belongs to it.
     """
-    logged, said = _tail(log), _tail(printed)
+    logged, said = _lines(log), _lines(printed)
     lines = [*said, *logged]
     errors = [at for at, line in enumerate(lines) if ERROR.match(line)]
     aborts = [at for at in errors if ABORT in lines[at]]
@@ -155,9 +165,5 @@ def last_word(log: Path, printed: Path) -> str:
     return f"{lines[at][:LINE_MAX]} ({causes[-1].removeprefix('Caused by: ')[:LINE_MAX]})"
 
 
-def _tail(path: Path) -> list[str]:
-    if not path.exists():
-        return []
-    with path.open("rb") as log:
-        log.seek(max(0, log.seek(0, 2) - 65536))
-        return [line for line in log.read().decode(errors="replace").splitlines() if line.strip()]
+def _lines(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.strip()]

@@ -32,6 +32,7 @@ class Sampler:
         targets: the nodes.
         engines: the engines' names (`engine`, or `engine-0`, ...) and process ids; asked at every tick.
         lab_pid: Steelyard's own process; its descendants other than engines and nodes count with it.
+        pids: finds a node's processes; asked at every tick.
         period_s: seconds between samples.
         spool: a file that gets what is new every 10 s, so that a crash loses little; `write` removes it.
     """
@@ -41,11 +42,12 @@ class Sampler:
         targets: Sequence[WatchTarget],
         engines: Callable[[], Mapping[str, int]],
         lab_pid: int,
+        pids: Callable[[WatchTarget], Sequence[int]],
         period_s: float = 1.0,
         *,
         spool: Path | None = None,
     ) -> None:
-        self._sources = Sources(targets, engines, lab_pid)
+        self._sources = Sources(targets, engines, lab_pid, pids)
         self._table = Table(spool)
         self._period_ns = round(period_s * 1e9)
         self._selector = selectors.DefaultSelector()

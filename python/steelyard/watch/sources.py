@@ -34,10 +34,15 @@ class Sources:
         targets: the nodes.
         engines: the engines' names and process ids at this moment.
         lab_pid: Steelyard's own process.
+        pids: finds a node's processes at this moment.
     """
 
     def __init__(
-        self, targets: Sequence[WatchTarget], engines: Callable[[], Mapping[str, int]], lab_pid: int
+        self,
+        targets: Sequence[WatchTarget],
+        engines: Callable[[], Mapping[str, int]],
+        lab_pid: int,
+        pids: Callable[[WatchTarget], Sequence[int]],
     ) -> None:
         self._never: dict[str, str] = {}
         self._failures: dict[str, Failures] = {}
@@ -45,6 +50,7 @@ class Sources:
         self._targets = targets
         self._engines = engines
         self._lab_pid = lab_pid
+        self._find = pids
         self._files = OpenFiles()
         self._disks = whole_disks()
         self._nodes = {target.name: Processes(self._files) for target in targets}
@@ -110,7 +116,7 @@ class Sources:
 
     def _pids(self, target: WatchTarget) -> list[int]:
         try:
-            return list(target.pids())
+            return list(self._find(target))
         except Exception as error:  # the testbed may be taking it down at this very moment: sampling goes on
             self._failure(target.name)("processes", error)
             return []

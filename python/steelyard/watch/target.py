@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from steelyard.watch.beans import Role
 
 
 @dataclass(frozen=True)
@@ -13,17 +15,17 @@ class WatchTarget:
 
     Attributes:
         name: the node's name, the `source` of its samples.
-        pids: its processes; read again at every sample, since a restart changes them.
+        cluster: the recorded cluster it is of: the host finds its processes by both names at every sample,
+            since a restart changes them.
         cgroups: controller name -> folder of its control group ("unified" on v2); empty without one.
         namespace: its network namespace, if it has one.
         agent: the metrics agent's (host, port), if loaded.
-        jmx: (role, host, port) of each of its servers that tells its metrics at /jmx; the roles are
-            "regionserver", "datanode", "master" and "namenode".
+        jmx: (role, host, port) of each of its servers that tells its metrics at /jmx.
     """
 
     name: str
-    pids: Callable[[], Sequence[int]]
+    cluster: str = ""
     cgroups: Mapping[str, Path] = field(default_factory=dict)
     namespace: str | None = None
     agent: tuple[str, int] | None = None
-    jmx: tuple[tuple[str, str, int], ...] = ()
+    jmx: tuple[tuple[Role, str, int], ...] = ()

@@ -17,10 +17,10 @@ from steelyard.results.store import new_folder
 from steelyard.spec.properties import Properties
 from steelyard.version import version
 from steelyard.ycsb.arguments import Words, parse
+from steelyard.ycsb.bindings import binding_of
 from steelyard.ycsb.choices import Choices, choose
 from steelyard.ycsb.differences import DIFFERENCES
 from steelyard.ycsb.exporters import EXPORTERS
-from steelyard.ycsb.hbase_site import read_hbase_site
 from steelyard.ycsb.hdr_files import write_hdr_files
 from steelyard.ycsb.known_properties import remarks
 from steelyard.ycsb.sections import overall, rows
@@ -71,10 +71,7 @@ def announcement(given: Sequence[str], words: Words, task: Task, p: Properties) 
     if task.differences:
         yield "--as-ycsb undoes this; `steelyard ycsb --help` says what it is about"
     yield from (f"warning: {text}" for text in (*words.ignored, *remarks(p), *task.remarks))
-    if words.class_path and words.database.startswith("hbase") and not read_hbase_site(words.class_path):
-        yield "warning: -cp: there is no hbase-site.xml; a ZooKeeper on this host is asked for the cluster"
-    if words.database == "basic" and p.switch("basicdb.verbose", True):
-        yield "warning: basic is the engine's null driver: it prints no operations and simulates no delay"
+    yield from (f"warning: {text}" for text in binding_of(words.database).remarks(p, words.class_path))
 
 
 def _without_secret(word: str) -> str:

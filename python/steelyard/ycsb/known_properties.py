@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 
 from steelyard.errors import nearest
 from steelyard.spec.properties import Properties
 from steelyard.spec.ycsb_file import CORE_WORKLOAD, NO_EQUIVALENT
+from steelyard.ycsb.bindings import bindings
 
 OWN = "steelyard."
 """What begins with it is a setting of a study: `steelyard.load.engines=4`."""
@@ -18,30 +20,11 @@ CLIENT = (
     "measurement.histogram.verbose", "histogram.buckets", "timeseries.granularity",
     "measurement.raw.output_file", "measurement.raw.no_summary",
 )  # fmt: skip
-CQL = (
-    "port", "keyspace", "username", "password", "readconsistencylevel", "writeconsistencylevel",
-    "maxconnections", "coreconnections", "connecttimeoutmillis", "readtimeoutmillis", "tracing", "useSSL",
-)  # fmt: skip
-BINDINGS = (
-    "hosts", "port", "scylla.hosts", "scylla.local_dc", "scylla.lwt",
-    *(f"{prefix}.{name}" for prefix in ("cassandra", "scylla") for name in CQL),
-    "columnfamily", "clientbuffering", "writebuffersize", "durability", "principal", "keytab",
-    "hbase.usepagefilter", "hbase.usescanvaluefiltering", "hbase.scanfilteroperator", "hbase.scanfiltervalue",
-    "hbase.zookeeper.quorum", "hbase.zookeeper.property.clientPort", "zookeeper.znode.parent",
-    "hbase.client.bootstrap.servers",
-    "basicdb.verbose", "basicdb.simulatedelay", "basicdb.randomizedelay",
-)  # fmt: skip
-
 IGNORED = {
     "dotransactions": "load and run say it",
     "spin.sleep": "the engine waits with a timer that is 20 us exact",
     "measurement.trackjvm": "there is no JVM; system.parquet of the result has the engine's memory and CPU",
     "debug": "the result folder has what was done",
-    "cassandra.tracing": "tracing would change what is measured",
-    "scylla.tracing": "tracing would change what is measured",
-    "cassandra.connecttimeoutmillis": "connecting has limits of its own",
-    "scylla.connecttimeoutmillis": "connecting has limits of its own",
-    "hbase.usepagefilter": "a scan's length is sent with it",
     "maxscanrate": "YCSB does not read it either",
     "scanoptimelimit": "YCSB does not read it either",
     "discardscannedrecord": "YCSB does not read it either",
@@ -49,9 +32,21 @@ IGNORED = {
     "core_workload_insertion_keep_going_on_error": "a load goes on and counts its failures",
     "readallfieldsbyname": "every field is always read by name",
 }
-"""Property -> why it changes nothing."""
+"""Property -> why it changes nothing, whatever the database."""
 
-KNOWN = frozenset({*CORE_WORKLOAD, *NO_EQUIVALENT, *CLIENT, *BINDINGS, *IGNORED})
+
+@cache
+def ignored() -> Mapping[str, str]:
+    """Every property that changes nothing, with the reason."""
+    own = [item for binding in bindings().values() for item in binding.ignored.items()]
+    return {**IGNORED, **dict(own)}
+
+
+@cache
+def known() -> frozenset[str]:
+    """Every property, of all databases."""
+    own = (name for binding in bindings().values() for name in binding.properties)
+    return frozenset({*CORE_WORKLOAD, *NO_EQUIVALENT, *CLIENT, *own, *ignored()})
 
 
 def modern(name: str) -> str:
@@ -62,7 +57,7 @@ def modern(name: str) -> str:
 def remarks(p: Properties) -> Iterator[str]:
     """What is to be said of properties that change nothing, and of unknown ones, which YCSB ignores, too."""
     for name, said in p.found.items():
-        if name in IGNORED and said.value.lower() != "false":
-            yield f"{said.origin}: {name} changes nothing: {IGNORED[name]}"
-        elif name not in KNOWN and not name.startswith((OWN, "htrace.")):
-            yield f"{said.origin}: unknown property '{name}' is ignored{nearest(name, KNOWN)}"
+        if name in ignored() and said.value.lower() != "false":
+            yield f"{said.origin}: {name} changes nothing: {ignored()[name]}"
+        elif name not in known() and not name.startswith((OWN, "htrace.")):
+            yield f"{said.origin}: unknown property '{name}' is ignored{nearest(name, known())}"

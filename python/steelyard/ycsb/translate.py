@@ -10,11 +10,12 @@ from typing import Any
 from steelyard.errors import InputError
 from steelyard.spec import ycsb_file
 from steelyard.spec.draft import Draft, place_of
+from steelyard.spec.expand import expand
 from steelyard.spec.models import Study
 from steelyard.spec.properties import Properties
 from steelyard.spec.read import literal
 from steelyard.ycsb.arguments import Words
-from steelyard.ycsb.bindings import system_of
+from steelyard.ycsb.bindings import binding_of
 from steelyard.ycsb.known_properties import OWN, modern
 
 CORE_WORKLOAD = "site.ycsb.workloads.CoreWorkload"
@@ -60,14 +61,14 @@ def make_task(words: Words, p: Properties, private: Path) -> Task:
     draft = Draft()
     draft.put(("name",), f"ycsb-{words.action}-{words.database}", "")
     draft.put(("seed",), secrets.randbits(62) if words.as_ycsb else 42, "")
-    draft.put_all({"system": system_of(words.database, p, words.class_path, private)}, p.origins)
+    draft.put_all({"system": task.binding.system(p, words.class_path, private)}, p.origins)
     draft.put_all({"workload": task.workload, "load": task.load}, origins)
     for key, said in p.found.items():
         if key.startswith(OWN):
             place = place_of(key.removeprefix(OWN))
             draft.put(place, literal(said.value), said.origin)
             draft.raw[place] = said.value
-    return Task(draft.study(), task.differences(), task.remarks, task.clipped)
+    return Task(expand(draft), task.differences(), task.remarks, task.clipped)
 
 
 def _core_workload(p: Properties) -> None:
@@ -83,6 +84,7 @@ class _Task:
 
     def __init__(self, words: Words, p: Properties, workload: dict[str, Any], load: dict[str, Any]) -> None:
         self.words, self.p, self.workload, self.load = words, p, workload, load
+        self.binding = binding_of(words.database)
         self.loading = words.action == "load"
         self.load["phases"] = [words.action]
         self.remarks: list[str] = []
@@ -150,9 +152,9 @@ class _Task:
         tries = int(self.p.get("core_workload_insertion_retry_limit", 0, "load.retry", int))
         if self.words.as_ycsb and not (self.loading and tries > 0):
             load["retry"] = "none"
-        for prefix in ("cassandra", "scylla"):
-            if limit := self.p.get(f"{prefix}.readtimeoutmillis", None, "load.attempt_timeout_ms", int):
-                load |= {"attempt_timeout_ms": limit, "timeout_ms": max(limit, 10_000)}
+        named = self.binding.attempt_ms
+        if limit := named and self.p.get(named, None, "load.attempt_timeout_ms", int):
+            load |= {"attempt_timeout_ms": limit, "timeout_ms": max(limit, 10_000)}
 
     def differences(self) -> list[str]:
         """Those from YCSB that matter here; none if they are undone."""
@@ -161,7 +163,7 @@ class _Task:
         matter = {
             "wait": "target" in self.load and not self.p.has("measurement.interval"),
             "exit": True,
-            "retry": self.words.database != "basic",
+            "retry": self.binding.may_fail,
             "throughput": True,
             "share": self.shared,
             "seed": not self.loading,

@@ -173,7 +173,7 @@ fn run(script: Vec<Line>) -> PhaseState {
 fn acknowledged(core: &PhaseState) -> usize {
     let mut floors = Vec::new();
     (10..10 + OPERATIONS)
-        .filter(|rank| core.ledger.known(*rank, &mut floors).present)
+        .filter(|rank| !core.ledger.known(*rank, &mut floors).unacknowledged)
         .count()
 }
 

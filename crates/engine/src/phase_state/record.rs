@@ -25,7 +25,9 @@ impl PhaseState {
         if !deleted && self.ledger.stale(&ticket.floors, &reply.versions) {
             self.verdicts.stale += 1;
         }
+        let lost = !deleted && self.lost(ticket, did, reply);
         if did.outcome != Outcome::NotFound {
+            self.verdicts.lost += u64::from(lost);
             return (did.outcome, Class::of(did.outcome));
         }
         let counts = &mut self.kinds[ticket.draft.kind as usize];
@@ -34,12 +36,25 @@ impl PhaseState {
             counts.not_yet += 1;
             return (Outcome::Ok, Class::NotYet);
         }
-        self.verdicts.lost += u64::from(ticket.known.present && !deleted);
+        self.verdicts.lost += u64::from(lost);
         if self.deletes {
             counts.absent += 1;
             return (Outcome::Ok, Class::Success);
         }
         (Outcome::NotFound, Class::Failure)
+    }
+
+    /// Whether a read, or that of a read-modify-write, lacks what was acknowledged. An answer of no rows that is no absence is
+    /// from a driver that has no data.
+    fn lost(&self, ticket: &Ticket, did: &Performed, reply: &Reply) -> bool {
+        let absent = did.outcome == Outcome::NotFound;
+        let (read, asked) = match ticket.draft.kind {
+            Kind::Read => (did.outcome == Outcome::Ok, ticket.draft.fields),
+            Kind::ReadModifyWrite => (did.turn.is_some(), ticket.draft.read_fields),
+            _ => return false,
+        };
+        let judged = absent || (read && reply.rows > 0);
+        judged && self.ledger.lost(ticket.known, &ticket.floors, asked, reply)
     }
 
     /// Samples of an operation, and of its parts if it is a read-modify-write.

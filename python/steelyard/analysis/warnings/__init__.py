@@ -20,8 +20,8 @@ CHECKS: tuple[Check, ...] = (
 )
 """In the order in which a report shows them."""
 
-SIDE_CHECKS: tuple[Check, ...] = (phase.errors, phase.censored)
-"""For phases beside the measured one (load, warm-up)."""
+SIDE_CHECKS: tuple[Check, ...] = (phase.errors, phase.censored, outcome.audit)
+"""For phases beside the measured one (load, warm-up, audit)."""
 
 _RANK: dict[Level, int] = {"fault": 0, "warning": 1, "note": 2}
 

@@ -60,6 +60,28 @@ def _death(event: Mapping[str, object]) -> str:
     return f"A server died: {detail or 'no detail known'}"
 
 
+def audit(context: Context) -> Warned | None:
+    """Acknowledged writes were gone, or older ones came back, when all were read again."""
+    found = context.phase.audit
+    if found is None:
+        return None
+    wrong = {name: int(found.get(name) or 0) for name in ("lost", "fields_lost", "stale")}
+    unread = int(found.get("unread") or 0)
+    if not any(wrong.values()) and not unread:
+        return None
+    examples = ", ".join(
+        f"{e['key']} ({e['fault'].replace('_', ' ')})" for e in found.get("examples", ())[:3]
+    )
+    return Warned(
+        "audit",
+        f"Of {int(found.get('records') or 0):,} records with an acknowledged write, read back after the run, "
+        f"{wrong['lost']:,} were lost; {wrong['fields_lost']:,} fields of others were gone and "
+        f"{wrong['stale']:,} stale; {unread:,} records could not be read."
+        + (f" The first: {examples}." if examples else ""),
+        "fault" if wrong["lost"] or wrong["fields_lost"] else "warning",
+    )
+
+
 def verify(context: Context) -> Warned | None:
     """Values that came back were wrong."""
     counts = {kind: int(context.phase.verify.get(kind) or 0) for kind in WRONG}
@@ -89,4 +111,4 @@ def not_judged(context: Context) -> Warned | None:
     return Warned("not_judged", f"No value that came back was judged: {why}.", "note")
 
 
-CHECKS: tuple[Check, ...] = (partial, not_done, server_died, verify, not_judged)
+CHECKS: tuple[Check, ...] = (partial, not_done, server_died, audit, verify, not_judged)

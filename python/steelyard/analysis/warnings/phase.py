@@ -10,6 +10,36 @@ BUSY_CORE = 0.9
 """The engine's hot loop is one thread: above 90 % of a core it has no room left for a burst."""
 
 
+def starved(context: Context) -> Warned | None:
+    """The client had no processor when it wanted one."""
+    found = context.phase.saturation
+    if not found.seconds_starved:
+        return None
+    return Warned(
+        "starved",
+        f"The client was starved of CPU in {found.seconds_starved:g} of {context.phase.seconds:.0f} seconds: "
+        "its threads waited for a processor, and operations were sent or their answers read late by that. "
+        "Latency in these seconds is the client's as much as the server's, and nothing is proven about the "
+        "server. Give the client cores or a host of its own, raise its CPU quota, or offer a lower rate.",
+    )
+
+
+def not_yet(context: Context) -> Warned | None:
+    """Reads asked for records that could not be there."""
+    phase = context.phase
+    reads = next((op for op in phase.operations if op.name == "READ"), None)
+    if not phase.total.not_yet:
+        return None
+    share = "" if reads is None or not reads.count else f" ({percent(reads.not_yet / reads.count)} of reads)"
+    return Warned(
+        "not_yet",
+        f"{phase.total.not_yet:,} operations{share} asked for records whose insert was not acknowledged, and "
+        "found nothing. They count as successes and are in no percentile but those of all attempts: an "
+        "absence costs less than a record.",
+        "note",
+    )
+
+
 def saturated(context: Context) -> Warned | None:
     """The client was too slow to send what was due."""
     found = context.phase.saturation
@@ -19,8 +49,8 @@ def saturated(context: Context) -> Warned | None:
         "saturated",
         f"The client was saturated in {found.seconds_saturated:g} of {context.phase.seconds:.0f} seconds: "
         f"operations were due and not sent although fewer than the allowed {context.phase.in_flight_cap} "
-        "were in flight, so this delay is the client's and not the server's. Use more engines, a lower "
-        "rate, or a host of its own for the client.",
+        "were on the wire and its threads had a processor, so this delay is the client's and not the "
+        "server's. Use more engines, a lower rate, or a host of its own for the client.",
     )
 
 
@@ -111,8 +141,10 @@ def client_busy(context: Context) -> Warned | None:
 
 CHECKS: tuple[Check, ...] = (
     rate_not_reached,
+    starved,
     saturated,
     cap_reached,
+    not_yet,
     errors,
     censored,
     littles_law,

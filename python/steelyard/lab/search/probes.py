@@ -10,7 +10,7 @@ from hdrh.histogram import HdrHistogram
 
 from steelyard.engine.process import Event
 from steelyard.errors import InfrastructureError
-from steelyard.lab.phase import Drive
+from steelyard.lab.phase import PhaseRunner
 from steelyard.lab.search.rates import Limits, Search
 from steelyard.results.histograms import mean, percentiles, read_totals
 from steelyard.spec.load import RateSearch
@@ -19,7 +19,7 @@ from steelyard.spec.plan import PROBE
 PERCENT = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p999": 99.9}
 
 
-def find_rate(drive: Drive, asked: RateSearch) -> float:
+def find_rate(runner: PhaseRunner, asked: RateSearch) -> float:
     """Search, note all of it in the manifest, and return the highest rate (operations a second).
 
     Raises:
@@ -30,19 +30,19 @@ def find_rate(drive: Drive, asked: RateSearch) -> float:
     limits = Limits(asked.start, asked.least, asked.most, asked.precision, asked.confirm, bound_ns)
     search = Search(limits)
     while search.reason is None:
-        ends = drive.phase(PROBE, counts=True, endless=False, rate=search.rate, noted=False)
-        latency_ns = _latency(drive.fleet.folders, asked)
+        ends = runner.phase(PROBE, counts=True, endless=False, rate=search.rate, noted=False)
+        latency_ns = _latency(runner.fleet.folders, asked)
         probe = limits.judge(search.rate, _ok_per_s(ends), latency_ns)
         search.tell(probe)
         told = f"{probe.rate_per_s:,.0f}/s offered: {'borne' if probe.borne else 'too much'}"
-        drive.manifest.event(PROBE, told)
-        drive.manifest.search = _noted(search, asked)
+        runner.manifest.event(PROBE, told)
+        runner.manifest.search = _noted(search, asked)
     if search.found is None:
         raise InfrastructureError(
             f"no rate was found that the system bears: {search.reason} after {len(search.probes)} probes",
             hint="a lower load.search.least, a wider bound_ms, or longer probes (probe_s) may help",
         )
-    drive.show.say(f"highest rate: {search.found:,.0f}/s after {len(search.probes)} probes")
+    runner.show.say(f"highest rate: {search.found:,.0f}/s after {len(search.probes)} probes")
     return search.found
 
 
@@ -62,9 +62,10 @@ def _noted(search: Search, asked: RateSearch) -> dict[str, Any]:
 
 
 def _ok_per_s(ends: list[Event]) -> float:
-    """Successes of all engines over the time of the longest."""
-    seconds = (max(end["end_ns"] for end in ends) - min(end["start_ns"] for end in ends)) / 1e9
-    return float(sum(int(end["summary"]["ok"]) for end in ends) / max(seconds, 1e-9))
+    """Successes of all engines within the window in which operations were offered, over it."""
+    summaries = [end["summary"] for end in ends]
+    seconds = max(float(summary["seconds"]) for summary in summaries)
+    return float(sum(int(summary["within"]["ok"]) for summary in summaries) / max(seconds, 1e-9))
 
 
 def _latency(folders: list[Path], asked: RateSearch) -> float | None:

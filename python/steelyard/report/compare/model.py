@@ -54,6 +54,13 @@ class Comparison:
         return tuple(gate for gate in self.gates if gate.failed)
 
     @property
+    def shared(self) -> int:
+        """Trials that stand on both sides: of those every figure is compared with itself."""
+        if self.a.path.resolve() != self.b.path.resolve():
+            return 0
+        return len({*self.a.usable["trial"]} & {*self.b.usable["trial"]})
+
+    @property
     def notes(self) -> list[str]:
         """What the reader must know beside the figures."""
         found = [f"{len(self.rows)} comparisons are judged together by Holm's correction: the chance of any "

@@ -13,10 +13,10 @@ from steelyard.analysis.claims import Verdict, judge
 from steelyard.analysis.claims.why import bear_out
 from steelyard.errors import InputError
 from steelyard.report.figures import trial_frame
-from steelyard.report.in_effect import part
 from steelyard.report.model import ReportModel
 from steelyard.report.study.plots import Drawn, draw
 from steelyard.results.frames import Results
+from steelyard.results.in_effect import part
 from steelyard.spec.asked import Asked
 from steelyard.spec.checks import Claim, Equality, Ratio, Why
 

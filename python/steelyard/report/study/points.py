@@ -9,9 +9,9 @@ from typing import Any
 
 from steelyard.analysis.stats.runs import FEW, Interval, Runs, mean
 from steelyard.report.formatting import NONE, clean, digits, plain
-from steelyard.report.in_effect import part
 from steelyard.report.model import FIGURES, Figure, ReportModel, TrialReport
 from steelyard.report.tables.base import Table
+from steelyard.results.in_effect import part
 
 BRACKETS = ("ok/s", "p99, ms")
 """Figures of few trials that are shown with the least and the most: with all of them it were too wide."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from steelyard.report.formatting import NONE, clean, digits, milliseconds, plain, whole
-from steelyard.report.in_effect import consistency, part
+from steelyard.report.in_effect import consistency
 from steelyard.report.model import FIGURES, Figure, ReportModel, TrialReport
 from steelyard.report.tables.base import Table
+from steelyard.results.in_effect import part
 
 
 def trials(model: ReportModel) -> Table | None:

@@ -156,19 +156,15 @@ def node_settings(
     return {**own, **shared}
 
 
-def write(node: CassandraSpec, yaml: Mapping[str, Any], nodes: Sequence[CassandraSpec]) -> None:
-    """Write a node's configuration folder, `conf/`, and make its `logs/` and `tmp/`."""
-    conf = node.folder / "conf"
-    for folder in (conf, node.folder / "logs", node.folder / "tmp"):
-        folder.mkdir(parents=True, exist_ok=True)
-    (conf / "cassandra.yaml").write_text(
-        "".join(f"{key}: {json.dumps(value)}\n" for key, value in yaml.items())
-    )
-    (conf / "logback.xml").write_text(LOGBACK)
-    (conf / "cassandra-rackdc.properties").write_text(f"dc={node.datacenter}\nrack={node.rack}\n")
-    if (
-        str(yaml.get("endpoint_snitch", "")).endswith("PropertyFileSnitch")
-        and "Gossiping" not in yaml["endpoint_snitch"]
-    ):
+def files(node: CassandraSpec, yaml: Mapping[str, Any], nodes: Sequence[CassandraSpec]) -> dict[str, str]:
+    """A node's configuration: path below its folder -> text."""
+    found = {
+        "conf/cassandra.yaml": "".join(f"{key}: {json.dumps(value)}\n" for key, value in yaml.items()),
+        "conf/logback.xml": LOGBACK,
+        "conf/cassandra-rackdc.properties": f"dc={node.datacenter}\nrack={node.rack}\n",
+    }
+    snitch = str(yaml.get("endpoint_snitch", ""))
+    if snitch.endswith("PropertyFileSnitch") and "Gossiping" not in snitch:
         lines = [f"{other.address}={other.datacenter}:{other.rack}\n" for other in nodes]
-        (conf / "cassandra-topology.properties").write_text("".join(lines))
+        found["conf/cassandra-topology.properties"] = "".join(lines)
+    return found

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import struct
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterable
+from pathlib import PurePosixPath
 from typing import Any
 from uuid import UUID
 
+from steelyard.hosts.files import Entry
+from steelyard.hosts.host import Host
+from steelyard.hosts.snapshots import Rules
 from steelyard.systems.cassandra.cql_probe import ask
 from steelyard.systems.cassandra.node import LocalNode
-from steelyard.systems.snapshot.files import Rules
 from steelyard.watch.agent import ask as ask_agent
 
 WRITTEN_ONCE = ("-Data.db", "-Index.db", "-Partitions.db", "-Rows.db", "-CompressionInfo.db", "-Digest.crc32")
@@ -28,7 +31,7 @@ def written_once(path: PurePosixPath) -> bool:
 RULES = Rules(("data", "commitlog", "hints", "saved_caches", "cdc_raw"), written_once)
 
 
-def holding(node: LocalNode, agent_port: int) -> dict[str, Any]:
+def holding(host: Host, node: LocalNode, agent_port: int) -> dict[str, Any]:
     """Who a node is and which files of users' tables it has.
 
     Returns:
@@ -39,7 +42,7 @@ def holding(node: LocalNode, agent_port: int) -> dict[str, Any]:
         OSError, InfrastructureError: it does not answer.
     """
     host_id, tokens = ask(node.place, WHO)[0]
-    found = tables(node.spec.folder / "data")
+    found = tables(host.list(node.spec.folder / "data", "*/*/*"))
     for name, table in found.items():
         words = LIVE.format(*name.split("/"))
         told = ask_agent((node.spec.address, agent_port), words, namespace=node.spec.namespace)
@@ -62,16 +65,16 @@ def texts(cell: bytes) -> list[str]:
     return sorted(found)
 
 
-def tables(data: Path) -> dict[str, dict[str, int]]:
+def tables(listed: Iterable[Entry]) -> dict[str, dict[str, int]]:
     """Users' tables of a node -> SSTables, files and bytes of their components that never change."""
     found: dict[str, dict[str, int]] = {}
-    for path in sorted(data.glob("*/*/*")):
-        inside = PurePosixPath("data") / path.relative_to(data).as_posix()
+    for entry in listed:
+        inside = PurePosixPath("data", entry.path)
         if written_once(inside):
             table = found.setdefault(
                 "/".join(inside.parts[1:3]).rpartition("-")[0], {"sstables": 0, "files": 0, "bytes": 0}
             )
-            table["sstables"] += path.name.endswith("-Data.db")
+            table["sstables"] += inside.name.endswith("-Data.db")
             table["files"] += 1
-            table["bytes"] += path.stat().st_size
+            table["bytes"] += entry.size
     return found

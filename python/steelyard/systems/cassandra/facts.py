@@ -56,7 +56,7 @@ def cluster_facts(
         "version": version,
         "profile": system.profile,
         "java": {"version": launch.java.full, "binary": str(launch.java.binary)},
-        "artifacts": sorted(jar.name for jar in launch.jars.glob("*.jar")),
+        "artifacts": list(launch.jars.names),
         "network": system.network,
         "configuration": {"cassandra_yaml": dict(shared), "jvm_options": launch.jvm_options()},
         "deviations": [found.as_dict() for found in deviations(system, line, launch, shared)],

@@ -24,7 +24,7 @@ class HostsTestbed(NullTestbed):
     """
 
     def __init__(self, system: HostsSystem) -> None:
-        self.system = system
+        super().__init__(system)
 
     def up(self, say: Say) -> None:
         """See that one of the addresses answers; else InfrastructureError, with the reason of each."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.hosts import archive
+from steelyard.hosts.artifacts import Jars
 from steelyard.hosts.java import Java
 from steelyard.systems.cassandra import profile, shipped
 from steelyard.systems.cassandra.config import AGENT_PORT
@@ -23,7 +24,8 @@ class Launch:
     Attributes:
         java: the runtime.
         line: the line of Cassandra.
-        jars: folder of its jars.
+        jars: its jars.
+        classes: their class archive, once there is one.
         profile: "default" or "quick".
         heap_mib: heap of a node.
         cores: what `-XX:ActiveProcessorCount` says, so that pools have one size whatever the limits of the
@@ -34,7 +36,8 @@ class Launch:
 
     java: Java
     line: Line
-    jars: Path
+    jars: Jars
+    classes: Path | None
     profile: str
     heap_mib: int
     cores: int
@@ -55,7 +58,7 @@ class Launch:
 
     def command(self, node: NodeSpec) -> list[str]:
         """The words that start one node."""
-        jars = self.jar_files()
+        jars = self.jars.paths
         agents = [f"-javaagent:{jar}" for jar in jars if jar.name.startswith("jamm-")]
         if self.agent:
             agents.append(f"-javaagent:{self.agent}=port={AGENT_PORT},host={node.address}")
@@ -80,10 +83,6 @@ class Launch:
             MAIN,
         ]
 
-    def jar_files(self) -> list[Path]:
-        """The jars, in the order of the class path."""
-        return sorted(self.jars.glob("*.jar"))
-
     @property
     def archived(self) -> bool:
         """Whether servers start from a class archive, once there is one."""
@@ -97,7 +96,7 @@ class Launch:
         if not self.archived:
             return []
         listed = self.class_list(node) if node.number == 1 else None
-        return archive.options(self.java, self.jar_files(), listed)
+        return archive.options(self.classes, listed)
 
     def _logs(self, logs: Path) -> list[str]:
         words = [f"-XX:ErrorFile={logs / 'hs_err.log'}"]

@@ -11,7 +11,7 @@ from steelyard.systems.server import Server
 
 
 class LocalNode(Node):
-    """A node of this host.
+    """A node, on a host.
 
     Args:
         spec: where it is.

@@ -11,6 +11,8 @@ from steelyard.systems.cassandra.versions import Line
 from steelyard.systems.deviation import Deviation
 
 HEAP_MIB = {"default": 1024, "quick": 256}
+NODE_OVERHEAD_MIB = 200
+"""What a node takes beyond its heap, seen with the quick profile."""
 TOKENS_QUICK = 4
 
 _AT_ONCE = "nodes of a new ring start at once, with tokens given; there is nothing to stream yet"
@@ -115,3 +117,8 @@ def _why(name: str, system: CassandraSystem) -> str:
     if system.profile == "quick" and new in QUICK and not asked.get(name):
         return QUICK[new][1]
     return "follows from what was asked of this system"
+
+
+def nodes_in(profile: str, mib: int) -> int:
+    """How many nodes fit into so much memory."""
+    return mib // (HEAP_MIB[profile] + NODE_OVERHEAD_MIB)

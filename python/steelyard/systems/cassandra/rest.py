@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from steelyard.errors import InfrastructureError
+from steelyard.hosts.host import Host
 from steelyard.hosts.say import Say
 from steelyard.systems import settling
 from steelyard.systems.base import Settled
@@ -23,18 +23,20 @@ BACKGROUND = (
 )
 
 
-def settle(nodes: Sequence[LocalNode], agent_port: int | None, limit_s: float, say: Say) -> Settled:
+def settle(
+    host: Host, nodes: Sequence[LocalNode], agent_port: int | None, limit_s: float, say: Say
+) -> Settled:
     """Wait until all running nodes are at rest, at most `limit_s` seconds."""
     return settling.settle(
-        lambda: sum(_pending(node, agent_port) for node in nodes if node.alive), limit_s, say
+        lambda: sum(_pending(host, node, agent_port) for node in nodes if node.alive), limit_s, say
     )
 
 
-def _pending(node: LocalNode, agent_port: int | None) -> int:
+def _pending(host: Host, node: LocalNode, agent_port: int | None) -> int:
     """Pending and running background work, by the best source that answers."""
-    sources: list[Callable[[], int]] = [lambda: _by_pools(node), lambda: _by_files(node.spec.folder / "data")]
+    sources: list[Callable[[], int]] = [lambda: _by_pools(node), lambda: _by_files(host, node)]
     if agent_port:
-        sources.insert(0, lambda: _by_agent(node, agent_port) + _by_files(node.spec.folder / "data"))
+        sources.insert(0, lambda: _by_agent(node, agent_port) + _by_files(host, node))
     for source in sources:
         try:
             return source()
@@ -60,6 +62,6 @@ def _by_pools(node: LocalNode) -> int:
     )
 
 
-def _by_files(data: Path) -> int:
+def _by_files(host: Host, node: LocalNode) -> int:
     """Flushes and compactions under way: in every version each keeps a transaction log beside its files."""
-    return sum(1 for _ in data.glob("*/*/*_txn_*.log"))
+    return len(host.list(node.spec.folder / "data", "*/*/*_txn_*.log"))

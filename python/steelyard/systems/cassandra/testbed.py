@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.errors import InfrastructureError, MissingToolError
-from steelyard.hosts import archive, artifacts, cgroup
-from steelyard.hosts.java import find_java
+from steelyard.hosts.cgroup import Group
+from steelyard.hosts.host import Host, said_jars
 from steelyard.hosts.network import Endpoint
-from steelyard.hosts.process import Identity
 from steelyard.hosts.say import Say
 from steelyard.spec.system import CassandraSystem
 from steelyard.systems.base import Settled
@@ -31,14 +30,9 @@ from steelyard.systems.cassandra.node import LocalNode
 from steelyard.systems.cluster import START_LIMIT_S, LocalCluster
 from steelyard.systems.node import NodeSpec, ask_to_leave
 from steelyard.systems.server import ServerSpec
-from steelyard.watch.jar import agent_jar
 from steelyard.watch.target import WatchTarget
 
-CAPABILITIES = frozenset(
-    {"settle", "watch", "kill", "freeze", "restart", "resize", "flush", "compact", "snapshot"}
-)
-INSIDE = {"flush", "compact", "snapshot"}
-"""What goes through the metrics agent."""
+CQL_PORT = 9042
 LEAVE_LIMIT_S = 120.0
 
 
@@ -53,26 +47,27 @@ class CassandraTestbed(LocalCluster[LocalNode]):
     rules = data.RULES
     system: CassandraSystem
 
-    def __init__(self, system: CassandraSystem, *, name: str, root: Path, owner: Identity | None) -> None:
-        super().__init__(system, name=name, root=root, owner=owner)
+    def __init__(
+        self, system: CassandraSystem, *, name: str, root: Path, host: Host, stays: bool = False
+    ) -> None:
+        super().__init__(system, name=name, root=root, host=host, stays=stays)
         self.version, self.line = versions.resolve(system.version)
         self.shared = config.settings(system, self.line)
         self.tokens = config.tokens_of(system, self.shared)
         self._warnings = replication.check(system)
         self.launch: Launch | None = None
-        missing = set() if cgroup.writable() else {"resize"}
-        self.capabilities = CAPABILITIES - missing - (set() if system.watch else INSIDE)
 
     # --- its life ---
 
     def _fetch(self, say: Say) -> None:
-        java = find_java(self.system.java, self.line.javas, f"Cassandra {self.line.name}")
+        java = self.host.java(self.system.java, self.line.javas, f"Cassandra {self.line.name}")
+        coordinates = versions.coordinates(self.version, self.line)
+        jars = said_jars(self.host, f"cassandra-{self.version}", coordinates, say)
         self.launch = Launch(
             java=java,
             line=self.line,
-            jars=artifacts.fetch(
-                f"cassandra-{self.version}", versions.coordinates(self.version, self.line), say
-            ),
+            jars=jars,
+            classes=self.host.class_archive(java, jars.paths),
             profile=self.system.profile,
             heap_mib=self.system.heap_mib or profile.HEAP_MIB[self.system.profile],
             cores=self.cores,
@@ -84,7 +79,7 @@ class CassandraTestbed(LocalCluster[LocalNode]):
         if not self.system.watch:
             return None
         try:
-            return agent_jar()
+            return self.host.agent_jar()
         except MissingToolError as error:
             self._warnings.append(f"servers are not watched from inside: {error.message}")
             return None
@@ -102,13 +97,15 @@ class CassandraTestbed(LocalCluster[LocalNode]):
         assert isinstance(spec, CassandraSpec)  # noqa: S101 - it came from `_specs`
         return facts.node_facts(spec, self._agent_port(), self.port)
 
-    def _make_node(self, spec: NodeSpec, group: cgroup.Group) -> LocalNode:
+    def _make_node(self, spec: NodeSpec, group: Group) -> LocalNode:
         assert isinstance(spec, CassandraSpec)  # noqa: S101 - it came from `_specs`
         launch, nodes = self._launched(), [found for found in self.specs if isinstance(found, CassandraSpec)]
         first, token = nodes[0].address, self.tokens[spec.number - 1]
         # its files know the name of the cluster they were loaded on
         name = self.origin.cluster if self.origin else self.name
-        config.write(spec, config.node_settings(self.shared, spec, name, first, token), nodes)
+        yaml = config.node_settings(self.shared, spec, name, first, token)
+        for path, text in config.files(spec, yaml, nodes).items():
+            self.host.put(spec.folder / path, text)
         server = ServerSpec(spec.name, spec.folder, lambda: launch.command(spec), namespace=spec.namespace)
         return LocalNode(spec, group, self._server(server, group), self.port)
 
@@ -131,9 +128,9 @@ class CassandraTestbed(LocalCluster[LocalNode]):
         """Make the class archive that the next start will use, once there is a list of classes."""
         launch = self._launched()
         classes = launch.class_list(self.nodes[0].spec)
-        if classes.exists():
+        if self.host.list(classes.parent, classes.name):
             say("making the class archive for the next starts (once)")
-            if not archive.make(launch.java, launch.jar_files(), [classes]):
+            if not self.host.make_class_archive(launch.java, launch.jars.paths, [classes]):
                 say("no class archive could be made; starts stay as they are")
 
     def _launched(self) -> Launch:
@@ -146,7 +143,7 @@ class CassandraTestbed(LocalCluster[LocalNode]):
     @property
     def port(self) -> int:
         """Where every node answers CQL."""
-        return int(self.shared.get("native_transport_port", 9042))
+        return int(self.shared.get("native_transport_port", CQL_PORT))
 
     def _agent_port(self) -> int | None:
         return AGENT_PORT if self.launch and self.launch.agent else None
@@ -154,6 +151,13 @@ class CassandraTestbed(LocalCluster[LocalNode]):
     def answers_at(self) -> list[str]:
         """Where clients ask first."""
         return [node.spec.address for node in self.nodes]
+
+    def bench_words(self) -> list[str]:
+        """The words of `bench` that use it as a given cluster."""
+        if self.system.network == "namespaces":  # nobody reaches it from outside
+            return []
+        port = "" if self.port == CQL_PORT else f" --port {self.port}"
+        return [f"cassandra --hosts {','.join(self.answers_at())}{port}"]
 
     def driver(self) -> dict[str, Any]:
         """The `driver` section of the engine's plan."""
@@ -183,7 +187,7 @@ class CassandraTestbed(LocalCluster[LocalNode]):
         return [
             WatchTarget(
                 node.name,
-                node.pids,
+                self.name,
                 node.group.folders,
                 node.spec.namespace,
                 (node.spec.address, port) if port else None,
@@ -195,7 +199,7 @@ class CassandraTestbed(LocalCluster[LocalNode]):
 
     def settle(self, limit_s: float, say: Say) -> Settled:
         """Wait, within the limit, until pending compactions and flushes are done."""
-        return rest.settle(self.nodes, self._agent_port(), limit_s, say)
+        return rest.settle(self.host, self.nodes, self._agent_port(), limit_s, say)
 
     def flush(self, node: str, keyspace: str | None = None) -> None:
         """Write a node's memtables to disk."""
@@ -219,7 +223,7 @@ class CassandraTestbed(LocalCluster[LocalNode]):
 
     def holding(self) -> dict[str, Any]:
         """Each node's address, host id, tokens and files."""
-        return {found.name: data.holding(found, AGENT_PORT) for found in self.nodes}
+        return {found.name: data.holding(self.host, found, AGENT_PORT) for found in self.nodes}
 
     def leave(self, say: Say) -> None:
         """Drain all nodes, which leaves nothing to be replayed, and stop them."""

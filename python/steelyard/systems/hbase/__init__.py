@@ -3,10 +3,5 @@
 `versions` knows the lines, `layout` which server runs where and at which ports, `profile` what we change of
 upstream and why, `config` writes a node's files, `launch` the servers' command lines; `wire` and `jmx` ask a
 server one thing, `serving` tells when all serve, `admin` has them flush, compact and balance; `testbed` puts
-them together.
+them together. `kind` is the record.
 """
-
-from steelyard.systems.hbase.given import HBaseHostsTestbed
-from steelyard.systems.hbase.testbed import HBaseTestbed
-
-__all__ = ["HBaseHostsTestbed", "HBaseTestbed"]

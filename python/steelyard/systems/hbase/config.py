@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
@@ -120,29 +119,24 @@ def zoo_cfg(specs: Sequence[HBaseSpec], own: HBaseSpec) -> dict[str, Any]:
     return found
 
 
-def write(system: HBaseSystem, specs: Sequence[HBaseSpec], own: HBaseSpec, *, restored: bool = False) -> None:
-    """Write a node's configuration folder, `conf/`, which is there and empty."""
-    conf = own.folder / "conf"
-    for part in WEBAPPS:
-        (conf / part).mkdir(parents=True)
-    (conf / "hbase-site.xml").write_text(xml(hbase_site(system, specs, own, restored=restored)))
-    (conf / "log4j.properties").write_text(LOG4J)
-    for name in METRICS_FILES:
-        (conf / name).write_text(METRICS)
+def files(
+    system: HBaseSystem, specs: Sequence[HBaseSpec], own: HBaseSpec, *, restored: bool = False
+) -> dict[str, str]:
+    """A node's configuration: path below its folder -> text. Its `WEBAPPS` are empty folders beside."""
+    found = {
+        "conf/hbase-site.xml": xml(hbase_site(system, specs, own, restored=restored)),
+        "conf/log4j.properties": LOG4J,
+        **{f"conf/{name}": METRICS for name in METRICS_FILES},
+    }
     if system.standalone:
-        return
+        return found
     core = {"fs.defaultFS": default_fs(specs), "hadoop.tmp.dir": own.folder / "hadoop"}
-    (conf / "core-site.xml").write_text(xml(core))
-    (conf / "hdfs-site.xml").write_text(xml(hdfs_site(system, specs, own, restored=restored)))
+    found["conf/core-site.xml"] = xml(core)
+    found["conf/hdfs-site.xml"] = xml(hdfs_site(system, specs, own, restored=restored))
     if ZOOKEEPER in own.roles:
-        lines = [f"{name}={value}\n" for name, value in zoo_cfg(specs, own).items()]
-        (conf / "zoo.cfg").write_text("".join(lines))
-        _write_myid(own.folder / "zookeeper", own.number)
-
-
-def _write_myid(folder: Path, number: int) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "myid").write_text(f"{number}\n")
+        found["conf/zoo.cfg"] = "".join(f"{name}={value}\n" for name, value in zoo_cfg(specs, own).items())
+        found["zookeeper/myid"] = f"{own.number}\n"
+    return found
 
 
 def xml(settings: Mapping[str, Any]) -> str:

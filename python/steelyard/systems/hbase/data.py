@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence, Set
 from getpass import getuser
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
+from steelyard.hosts.host import Host
+from steelyard.hosts.snapshots import Rules
 from steelyard.systems.hbase import admin, jmx
 from steelyard.systems.hbase.layout import DATANODE, NAMENODE, REGIONSERVER, HBaseSpec, having
-from steelyard.systems.snapshot.files import Rules
 
 FSCK = "/fsck?ugi={user}&path={path}&files=1"
 FSCK_LIMIT_S = 60.0
@@ -30,10 +31,15 @@ def written_once(path: PurePosixPath) -> bool:
     return path.parts[0] == "data" and "finalized" in path.parts and path.name.startswith("blk_")
 
 
-RULES = Rules(("data", "namenode", "zookeeper"), written_once, lambda path: path.name == "in_use.lock")
+def is_lock(path: PurePosixPath) -> bool:
+    """Whether a file of a node says who has the folder in use."""
+    return path.name == "in_use.lock"
 
 
-def holding(specs: Sequence[HBaseSpec]) -> dict[str, Any]:
+RULES = Rules(("data", "namenode", "zookeeper"), written_once, is_lock)
+
+
+def holding(host: Host, specs: Sequence[HBaseSpec]) -> dict[str, Any]:
     """Who the nodes are, which regions they serve, and which store files users' tables have.
 
     Returns:
@@ -44,7 +50,7 @@ def holding(specs: Sequence[HBaseSpec]) -> dict[str, Any]:
         OSError: a server does not answer, or HDFS lacks a block.
     """
     served = {spec.name: _regions(spec) for spec in specs}
-    nodes = {spec.name: _node(spec, served[spec.name]) for spec in specs}
+    nodes = {spec.name: _node(host, spec, served[spec.name]) for spec in specs}
     used = {path for spec in specs for one in served[spec.name] for path in admin.store_files(spec, one)}
     names = {PurePosixPath(path).name for path in used}
     return {**nodes, "tables": store_files(fsck(specs, TABLES), names)}
@@ -54,18 +60,18 @@ def _regions(spec: HBaseSpec) -> list[admin.Region]:
     return admin.regions(spec) if REGIONSERVER in spec.parts else []
 
 
-def _node(spec: HBaseSpec, served: Sequence[admin.Region]) -> dict[str, Any]:
+def _node(host: Host, spec: HBaseSpec, served: Sequence[admin.Region]) -> dict[str, Any]:
     found: dict[str, Any] = {"address": spec.address}
     if REGIONSERVER in spec.parts:
         found["regions"] = sorted(one.name.decode("latin-1") for one in served)
     if DATANODE in spec.parts:
-        found["identity"] = identity(spec.folder / "data" / "current" / "VERSION")
+        found["identity"] = identity(host.get(spec.folder / "data" / "current" / "VERSION").decode())
     return found
 
 
-def identity(version: Path) -> dict[str, str]:
-    """Who a DataNode is, by its VERSION file."""
-    lines = (line.partition("=") for line in version.read_text().splitlines())
+def identity(version: str) -> dict[str, str]:
+    """Who a DataNode is, by the text of its VERSION file."""
+    lines = (line.partition("=") for line in version.splitlines())
     said = {name: value for name, _, value in lines}
     return {name: said[name] for name in IDENTITY if name in said}
 

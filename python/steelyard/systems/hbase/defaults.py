@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Iterable, Mapping
-from functools import cache
-from pathlib import Path
+from fnmatch import fnmatch
 from xml.etree import ElementTree
 
 from steelyard.errors import nearest
+from steelyard.hosts.artifacts import Jars
+from steelyard.hosts.host import Host
 
 HBASE, HDFS = ("hbase-common-*.jar", "hbase-default.xml"), ("hadoop-hdfs-[0-9]*.jar", "hdfs-default.xml")
 OWN = {
@@ -22,14 +22,12 @@ OWN = {
 """Defaults that stand in the code only."""
 
 
-@cache
-def shipped(jars: Path, kind: tuple[str, str]) -> Mapping[str, str]:
+def shipped(host: Host, jars: Jars, kind: tuple[str, str]) -> Mapping[str, str]:
     """Setting -> default of `hbase-default.xml` or `hdfs-default.xml`; empty where the file is not found."""
     pattern, name = kind
-    for jar in sorted(jars.glob(pattern)):
-        with zipfile.ZipFile(jar) as archive:
-            if name in archive.namelist():
-                return OWN | _read(archive.read(name))
+    for jar in jars.paths:
+        if fnmatch(jar.name, pattern) and (xml := host.get_member(jar, name)):
+            return OWN | _read(xml)
     return {}
 
 

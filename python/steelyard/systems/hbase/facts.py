@@ -8,7 +8,7 @@ from typing import Any
 
 from steelyard.spec.hbase import HBaseAccess, HBaseSystem
 from steelyard.systems.deviation import Deviation
-from steelyard.systems.hbase import config, defaults, profile
+from steelyard.systems.hbase import config, profile
 from steelyard.systems.hbase.launch import Launch
 from steelyard.systems.hbase.layout import DATANODE_PORT_STEP, OF_ROLE, HBaseSpec
 from steelyard.systems.hbase.versions import HDFS
@@ -96,12 +96,12 @@ def deviations(
         ),
         *profile.jvm_deviations(system, roles, launch.java.major),
         *_changed(
-            profile.hbase_settings(system, restored=restored), system.hbase_site, launch.hbase, defaults.HBASE
+            profile.hbase_settings(system, restored=restored), system.hbase_site, launch.hbase.defaults
         ),
     ]
     if launch.hdfs:
         hdfs = profile.hdfs_settings(system, restored=restored)
-        found += _changed(hdfs, system.hdfs_site, launch.hdfs, defaults.HDFS)
+        found += _changed(hdfs, system.hdfs_site, launch.hdfs.defaults)
         if system.network == "loopback":
             found.append(
                 Deviation(
@@ -115,10 +115,7 @@ def deviations(
     return found
 
 
-def _changed(
-    chosen: profile.Settings, given: Mapping[str, Any], jars: Path, kind: tuple[str, str]
-) -> list[Deviation]:
-    known = defaults.shipped(jars, kind)
+def _changed(chosen: profile.Settings, given: Mapping[str, Any], known: Mapping[str, str]) -> list[Deviation]:
     wanted = {**chosen, **{name: (value, "given by the user") for name, value in given.items()}}
     return [
         Deviation(name, value, known.get(name), why)

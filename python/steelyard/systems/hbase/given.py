@@ -24,7 +24,7 @@ class HBaseHostsTestbed(NullTestbed):
     """
 
     def __init__(self, system: HBaseHostsSystem) -> None:
-        self.system = system
+        super().__init__(system)
         self.registry = [place_of(host, system.port) for host in system.hosts]
         self.zookeeper = [place_of(host, PORTS[CLIENT_PORT]) for host in system.zookeeper]
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from steelyard.hosts import archive
+from steelyard.hosts.artifacts import Jars
 from steelyard.hosts.java import Java
 from steelyard.spec.hbase import HBaseSystem
 from steelyard.systems.hbase import profile
@@ -53,21 +54,36 @@ MODULES = (
 
 
 @dataclass(frozen=True)
+class Parts:
+    """What one side's servers are made of.
+
+    Attributes:
+        jars: they.
+        classes: their class archive, once there is one.
+        defaults: setting -> upstream's default.
+    """
+
+    jars: Jars
+    classes: Path | None = None
+    defaults: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Launch:
     """What all servers of a cluster have in common.
 
     Attributes:
         system: what the cluster is.
         java: the runtime.
-        hbase: folder of HBase's jars, which have ZooKeeper's server, too.
-        hdfs: folder of HDFS's jars; None without HDFS. Apart, since each wants its own version of netty.
+        hbase: HBase's jars, which have ZooKeeper's server, too.
+        hdfs: HDFS's jars; None without HDFS. Apart, since each wants its own version of netty.
         cores: what `-XX:ActiveProcessorCount` says: pools have one size whatever the limits of the day.
     """
 
     system: HBaseSystem
     java: Java
-    hbase: Path
-    hdfs: Path | None
+    hbase: Parts
+    hdfs: Parts | None
     cores: int
 
     def jvm_options(self) -> list[str]:
@@ -84,8 +100,11 @@ class Launch:
 
     def jar_files(self, role: str) -> list[Path]:
         """The jars of a role's servers, in the order of the class path."""
-        folder = self.hdfs if role in ON_HDFS else self.hbase
-        return sorted(folder.glob("*.jar")) if folder else []
+        parts = self._parts(role)
+        return parts.jars.paths if parts else []
+
+    def _parts(self, role: str) -> Parts | None:
+        return self.hdfs if role in ON_HDFS else self.hbase
 
     def server(self, node: HBaseSpec, role: str) -> ServerSpec:
         """One server of a node."""
@@ -141,4 +160,5 @@ class Launch:
             return []
         listed = node.name in ("node1", "master1")
         classes = self.class_list(node, role) if listed else None
-        return archive.options(self.java, self.jar_files(role), classes)
+        parts = self._parts(role)
+        return archive.options(parts.classes if parts else None, classes)

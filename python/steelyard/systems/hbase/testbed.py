@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from steelyard.errors import InfrastructureError
-from steelyard.hosts import archive, artifacts, cgroup
-from steelyard.hosts.java import find_java
+from steelyard.hosts.artifacts import Jars
+from steelyard.hosts.cgroup import Group
+from steelyard.hosts.host import Host, said_jars
+from steelyard.hosts.java import Java
 from steelyard.hosts.network import Endpoint
-from steelyard.hosts.process import Identity
 from steelyard.hosts.say import Say
 from steelyard.spec.hbase import HBaseSystem
 from steelyard.systems import settling
@@ -29,14 +30,16 @@ from steelyard.systems.hbase import (
     serving,
     versions,
 )
+from steelyard.systems.hbase.beans import ROLES
 from steelyard.systems.hbase.format import empty_namenode
-from steelyard.systems.hbase.launch import Launch
+from steelyard.systems.hbase.launch import Launch, Parts
 from steelyard.systems.hbase.layout import (
     DATANODE,
     MASTER,
     NAMENODE,
     ON_HDFS,
     REGIONSERVER,
+    STANDALONE,
     ZOOKEEPER,
     HBaseSpec,
     having,
@@ -44,14 +47,12 @@ from steelyard.systems.hbase.layout import (
 from steelyard.systems.node import Node, NodeSpec
 from steelyard.systems.server import Server
 from steelyard.systems.waiting import wait_until
+from steelyard.watch.beans import Role
 from steelyard.watch.target import WatchTarget
 
 Answer = TypeVar("Answer")
-CAPABILITIES = frozenset(
-    {"settle", "watch", "kill", "freeze", "restart", "resize", "flush", "compact", "balance", "snapshot"}
-)
+PARENT = "/hbase"
 REGIONS_PER_SERVER = 3
-WATCHED = (REGIONSERVER, DATANODE, MASTER, NAMENODE)
 FIRST = (ZOOKEEPER, NAMENODE, DATANODE)
 """What the others stand on."""
 
@@ -78,30 +79,32 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
     system: HBaseSystem
     down_grace_s = 0.0  # an orderly end takes 20 s and more, and saves data that goes with the cluster
 
-    def __init__(self, system: HBaseSystem, *, name: str, root: Path, owner: Identity | None) -> None:
-        super().__init__(system, name=name, root=root, owner=owner)
+    def __init__(
+        self, system: HBaseSystem, *, name: str, root: Path, host: Host, stays: bool = False
+    ) -> None:
+        super().__init__(system, name=name, root=root, host=host, stays=stays)
         self.version, self.line = versions.resolve(system.version)
         self.launch: Launch | None = None
-        missing = set() if cgroup.writable() else {"resize"}
-        self.capabilities = CAPABILITIES - missing - ({"snapshot"} if system.standalone else set())
 
     # --- its life ---
 
     def _fetch(self, say: Say) -> None:
         line, system = self.line, self.system
-        java = find_java(system.java, line.javas, f"HBase {line.name}")
+        java = self.host.java(system.java, line.javas, f"HBase {line.name}")
         wanted = versions.coordinates(self.version, line)
-        hbase = artifacts.fetch(f"hbase-{self.version}", wanted, say, line.without)
+        jars = said_jars(self.host, f"hbase-{self.version}", wanted, say, line.without)
+        hbase = self._parts(jars, java, defaults.HBASE)
+        self._warnings += defaults.unknown(system.hbase_site, hbase.defaults, "hbase-site")
         hdfs = None
         if not system.standalone:
-            hdfs = artifacts.fetch(f"hdfs-{versions.HDFS}", versions.HDFS_COORDINATES, say)
+            jars = said_jars(self.host, f"hdfs-{versions.HDFS}", versions.HDFS_COORDINATES, say)
+            hdfs = self._parts(jars, java, defaults.HDFS)
+            self._warnings += defaults.unknown(system.hdfs_site, hdfs.defaults, "hdfs-site")
         self.launch = Launch(system, java, hbase, hdfs, self.cores)
-        given = (system.hbase_site, defaults.shipped(hbase, defaults.HBASE), "hbase-site")
-        self._warnings += defaults.unknown(*given)
-        if hdfs:
-            self._warnings += defaults.unknown(
-                system.hdfs_site, defaults.shipped(hdfs, defaults.HDFS), "hdfs-site"
-            )
+
+    def _parts(self, jars: Jars, java: Java, kind: tuple[str, str]) -> Parts:
+        classes = self.host.class_archive(java, jars.paths)
+        return Parts(jars, classes, defaults.shipped(self.host, jars, kind))
 
     def _specs(self, block: str, spaces: Sequence[str]) -> Sequence[HBaseSpec]:
         return layout.node_specs(self.system, block, self.folder, spaces, config.moved_ports(self.system))
@@ -118,13 +121,17 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
         assert isinstance(spec, HBaseSpec)  # noqa: S101 - it came from `_specs`
         return facts.node_facts(spec)
 
-    def _make_node(self, spec: NodeSpec, group: cgroup.Group) -> HBaseNode:
+    def _make_node(self, spec: NodeSpec, group: Group) -> HBaseNode:
         assert isinstance(spec, HBaseSpec)  # noqa: S101 - it came from `_specs`
         launch = self._launched()
-        config.write(self.system, self._layout, spec, restored=self.origin is not None)
-        if NAMENODE in spec.roles and self.origin is None:
-            java = launch.java_words(NAMENODE, 128)
-            empty_namenode(java, launch.jar_files(NAMENODE), spec.folder / "namenode")
+        for part in config.WEBAPPS:
+            self.host.make_folder(spec.folder / "conf" / part)
+        restored = self.origin is not None
+        for path, text in config.files(self.system, self._layout, spec, restored=restored).items():
+            self.host.put(spec.folder / path, text)
+        if NAMENODE in spec.roles and not restored:
+            recipe = empty_namenode(launch.java_words(NAMENODE, 128), launch.jar_files(NAMENODE))
+            self.host.copy_made(recipe, spec.folder / "namenode")
         return HBaseNode(spec, group, [self._server(launch.server(spec, role), group) for role in spec.roles])
 
     def _start(self, say: Say) -> None:
@@ -176,10 +183,11 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
             seats = [
                 (n.spec, role) for n in self.nodes for role in n.spec.roles if (role in ON_HDFS) == on_hdfs
             ]
-            lists = [path for seat in seats if (path := launch.class_list(*seat)).exists()]
+            paths = [launch.class_list(*seat) for seat in seats]
+            lists = [path for path in paths if self.host.list(path.parent, path.name)]
             if lists:
                 say("making a class archive for the next starts (once)")
-                if not archive.make(launch.java, launch.jar_files(seats[0][1]), lists):
+                if not self.host.make_class_archive(launch.java, launch.jar_files(seats[0][1]), lists):
                     say("no class archive could be made; starts stay as they are")
 
     def _launched(self) -> Launch:
@@ -194,6 +202,21 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
         roles = (MASTER, REGIONSERVER) if self.line.registry else (ZOOKEEPER,)
         return [str(spec.place(role)) for role in roles for spec in having(self._layout, role)]
 
+    def bench_words(self) -> list[str]:
+        """The words of `bench` that use it as a given cluster: by its servers, if they tell; by ZooKeeper."""
+        if self.system.network == "namespaces":  # nobody reaches it from outside
+            return []
+        ensemble = ",".join(str(spec.place(ZOOKEEPER)) for spec in having(self._layout, ZOOKEEPER))
+        parent = self._parent
+        where = f" --zookeeper-parent {parent}" if parent != PARENT else ""
+        by_servers = [f"hbase --hosts {','.join(self.answers_at())}"] if self.line.registry else []
+        return [*by_servers, f"hbase --zookeeper {ensemble}{where}"]
+
+    @property
+    def _parent(self) -> str:
+        """Where it is in ZooKeeper."""
+        return str(self.system.hbase_site.get("zookeeper.znode.parent", PARENT))
+
     def driver(self) -> dict[str, Any]:
         """The `driver` section of the engine's plan."""
         places = self.answers_at()
@@ -201,7 +224,7 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
             "kind": "hbase",
             "registry": places if self.line.registry else [],
             "zookeeper": [] if self.line.registry else places,
-            "zookeeper_parent": str(self.system.hbase_site.get("zookeeper.znode.parent", "/hbase")),
+            "zookeeper_parent": self._parent,
             **facts.access_plan(self.system.access, REGIONS_PER_SERVER * self.system.nodes),
             "user": None,
         }
@@ -224,7 +247,7 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
         return [
             WatchTarget(
                 node.name,
-                node.pids,
+                self.name,
                 node.group.folders,
                 node.spec.namespace,
                 jmx=self._jmx(node.spec) if self.system.watch else (),
@@ -232,11 +255,15 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
             for node in self.nodes
         ]
 
-    def _jmx(self, spec: HBaseSpec) -> tuple[tuple[str, str, int], ...]:
-        webs = [(role, spec.web(role)) for role in WATCHED if role in spec.parts]
-        return tuple((role, web.address, web.port) for role, web in webs)
+    def _jmx(self, spec: HBaseSpec) -> tuple[tuple[Role, str, int], ...]:
+        webs = [(role, spec.web(role)) for role in ROLES if role in spec.parts]
+        return tuple((ROLES[role], web.address, web.port) for role, web in webs)
 
     # --- what can be done to it while it runs ---
+
+    def _is_asked(self, server: Server) -> bool:
+        """Clients ask region servers."""
+        return orderly.role(server) in (REGIONSERVER, STANDALONE)
 
     def settle(self, limit_s: float, say: Say) -> Settled:
         """Wait, within the limit, until all servers' flushes and compactions are done."""
@@ -280,7 +307,7 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
 
     def holding(self) -> dict[str, Any]:
         """Each node's address, DataNode and regions, and the store files of each table."""
-        return data.holding(self._layout)
+        return data.holding(self.host, self._layout)
 
     def leave(self, say: Say) -> None:
         """Shut HBase down as a whole: no server is missed, no log is left; then HDFS and ZooKeeper."""

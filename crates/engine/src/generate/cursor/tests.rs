@@ -183,3 +183,49 @@ fn new_keys_are_expected_as_ycsb_does() {
     plan.phases[1].limit.operations = None;
     assert_eq!(expected_new_keys(&plan), 0);
 }
+
+#[test]
+fn engines_out_of_step_ask_for_no_record_that_another_is_to_insert_and_together_as_often_for_new_ones()
+ {
+    let share = |index| EngineShare { index, count: 2 };
+    let change = json!({"records": 100, "mix": {"read": 0.5, "insert": 0.5}, "request": {"kind": "uniform"}, "insert_lag": 4});
+    let numbers = 4000;
+    let mut new_reads = [0; 2];
+    for index in 0..2 {
+        let mut own = std::collections::HashSet::new();
+        let mut cursor = run(&change, 0).out_of_step(share(index));
+        for number in (u64::from(index)..numbers).step_by(2) {
+            let draft = cursor.at(number);
+            if draft.kind == Kind::Insert {
+                own.insert(draft.rank);
+            } else if draft.rank >= 100 {
+                assert!(
+                    own.contains(&draft.rank),
+                    "{number} asks for another's {}",
+                    draft.rank
+                );
+                new_reads[index as usize] += 1;
+            }
+        }
+    }
+    let alone = drafts(&change, 0..numbers);
+    let of_one = alone
+        .iter()
+        .filter(|d| d.kind == Kind::Read && d.rank >= 100)
+        .count() as f64;
+    let of_two = f64::from(new_reads[0] + new_reads[1]);
+    assert!((of_two / of_one - 1.0).abs() < 0.05, "{of_two} of {of_one}");
+}
+
+#[test]
+fn a_sequential_walk_goes_on_while_records_are_inserted() {
+    let change = json!({"records": 50, "mix": {"read": 0.5, "insert": 0.5}, "request": {"kind": "sequential"}});
+    let reads = drafts(&change, 0..500)
+        .into_iter()
+        .filter(|draft| draft.kind == Kind::Read);
+    assert!(
+        reads
+            .into_iter()
+            .all(|draft| draft.rank == draft.number % 50)
+    );
+}

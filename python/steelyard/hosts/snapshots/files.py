@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -17,9 +17,13 @@ NO_LINK = (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP)
 """The file system has no second name for this file: another disk, or one that knows no hard links."""
 
 
+def _none(_: PurePosixPath) -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class Rules:
-    """What of a node's folder makes up its data.
+    """What of a node's folder makes up its data; of functions of modules, so that they can be sent to a host.
 
     Attributes:
         parts: the folders of a node that are kept; not all nodes need to have all.
@@ -30,7 +34,7 @@ class Rules:
 
     parts: tuple[str, ...]
     immutable: Callable[[PurePosixPath], bool]
-    left_out: Callable[[PurePosixPath], bool] = lambda _: False
+    left_out: Callable[[PurePosixPath], bool] = _none
 
 
 @dataclass(frozen=True)
@@ -155,12 +159,3 @@ def _place(file: File, source: Path, target: Path) -> int:
 def used_bytes(folder: Path) -> int:
     """What a folder takes of the disk, files that are shared with others included."""
     return sum(path.lstat().st_blocks * 512 for path in folder.rglob("*"))
-
-
-def only(tree: Tree, node: str) -> Tree:
-    """The part of one node."""
-    return Tree(_of(tree.folders, node), tuple(f for f in tree.files if f.path.startswith(f"{node}/")))
-
-
-def _of(paths: Sequence[str], node: str) -> tuple[str, ...]:
-    return tuple(path for path in paths if path.startswith(f"{node}/"))

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 from steelyard.errors import InfrastructureError
+from steelyard.hosts.host import Host
 from steelyard.hosts.say import Say
+from steelyard.hosts.snapshots import Restored, Rules, Snapshot
 from steelyard.systems.base import Settled
 from steelyard.systems.node import NodeSpec
-from steelyard.systems.snapshot import files, store
-from steelyard.systems.snapshot.files import Rules, Tree
-from steelyard.systems.snapshot.store import Snapshot
 
 REST_LIMIT_S = 600.0
 """Compactions of a load may take a while; they are waited for once for each data set."""
@@ -31,18 +28,17 @@ class Restorable(ABC):
     Attributes:
         rules: which of a node's files are its data.
         origin: the snapshot that the next `up` begins with; None = with no data.
-        restored: of the last `up` from a snapshot: `seconds` that checking and placing took,
-            `copied_bytes`, `shared_bytes`.
+        restored: what putting it back took, at the last `up` from a snapshot.
     """
 
+    host: Host
     kind: str
     specs: list[NodeSpec]
     rules: ClassVar[Rules]
     name: str
     folder: Path
     origin: Snapshot | None = None
-    restored: Mapping[str, float] = MappingProxyType({})
-    _tree: Tree | None = None
+    restored: Restored | None = None
 
     @property
     @abstractmethod
@@ -93,33 +89,17 @@ class Restorable(ABC):
         self.leave(say)
         began = time.monotonic()
         made = Snapshot(key, self.kind, self.name, self.block, nodes, load, shape, holding)
-        kept = store.keep(made, self.folder, self.rules)
+        kept = self.host.keep(made, self.folder, self.rules)
         say(f"kept as snapshot {key}: {kept.files} files, {kept.bytes >> 20} MiB ({_since(began)})")
         return kept
 
-    @contextmanager
-    def placing(self, say: Say) -> Iterator[None]:
-        """Inside, the snapshot that this cluster begins with is held, unchanged, and fits on the disk."""
+    def put_back(self, say: Say) -> None:
+        """Put the snapshot that this cluster begins with, if any, into its nodes' folders."""
         if self.origin is None:
-            yield
             return
-        began = time.monotonic()
-        with self.origin.held():
-            tree = self._tree = self.origin.tree(self.rules)
-            self.origin.check()
-            copied = files.check_room(tree, self.origin.folder, self.folder)
-            yield
-        self.restored = {
-            "seconds": time.monotonic() - began,
-            "copied_bytes": copied,
-            "shared_bytes": tree.bytes - copied,
-        }
-        say(f"restored from snapshot {self.origin.key}: {tree.bytes >> 20} MiB ({_since(began)})")
-
-    def place(self, node: str) -> None:
-        """Put the kept files of a node into its folder, if this cluster begins with a snapshot."""
-        if self.origin is not None and self._tree is not None:
-            files.place(files.only(self._tree, node), self.origin.folder, self.folder)
+        done = self.restored = self.host.restore(self.origin, self.rules, self.folder)
+        size = (done.copied_bytes + done.shared_bytes) >> 20
+        say(f"restored from snapshot {self.origin.key}: {size} MiB ({done.seconds:.1f} s)")
 
     def wait_same(self, say: Say) -> None:
         """Wait until the cluster says of itself and its data what it said when they were kept.

@@ -1,0 +1,184 @@
+use super::*;
+use crate::operation::Kind;
+use crate::plan::fixture::plan;
+use crate::plan::{Arrivals, EngineShare, Plan};
+use crate::recorder::SECOND;
+use serde_json::json;
+use std::sync::mpsc::channel;
+
+fn state(plan: &Plan, phase: usize) -> PhaseState {
+    let phase = &plan.phases[phase];
+    let (out, _) = channel();
+    let (_, spares) = channel();
+    let records = plan.workload.records;
+    PhaseState::new(PhaseParts {
+        dispenser: Dispenser::new(phase, records, plan.engine, 1, 0, 0),
+        cursor: Cursor::new(plan, phase.kind, 0).expect("a sound plan"),
+        recorder: Recorder::new(0, SECOND, false, true, out.clone(), spares),
+        ledger: Ledger::new(&plan.workload, plan.engine),
+        out,
+        start_ns: 0,
+        kind: phase.kind,
+        clients: phase.in_flight as usize,
+        workload: &plan.workload,
+        write_clock: WriteClock::new(1, 0),
+    })
+}
+
+fn run(state: &mut PhaseState, slot: usize, started: u64, done: u64) {
+    let mut ticket = Ticket::default();
+    assert!(matches!(state.claim(slot, started, &mut ticket), Claim::Go));
+    end(state, slot, &ticket, started, done);
+}
+
+fn end(state: &mut PhaseState, slot: usize, ticket: &Ticket, started: u64, done: u64) {
+    let did = Performed {
+        outcome: Outcome::Ok,
+        started,
+        done,
+        attempts: 1,
+        turn: None,
+    };
+    state.finish(slot, ticket, &did, &mut Reply::default());
+}
+
+/// The window of 600 operations, one every 100 ms, of which one in the middle takes 10 s longer than the phase.
+fn straggling(arrivals: Arrivals) -> (Window, u64) {
+    let mut plan = plan(1, &json!({}));
+    plan.phases[1].limit.operations = Some(600);
+    plan.phases[1].arrivals = arrivals;
+    let mut state = state(&plan, 1);
+    let mut late = Ticket::default();
+    for number in 0..600 {
+        let now = number * SECOND / 10;
+        if number == 300 {
+            assert!(matches!(state.claim(1, now, &mut late), Claim::Go));
+        } else {
+            run(&mut state, 0, now, now + 1000);
+        }
+        state.tick(now);
+    }
+    end(&mut state, 1, &late, 30 * SECOND, 70 * SECOND);
+    (state.window(), state.last_done)
+}
+
+#[test]
+fn a_straggler_makes_the_window_no_longer() {
+    let (window, last) = straggling(Arrivals::Constant { rate: 10.0.into() });
+    assert_eq!(last, 70 * SECOND);
+    assert_eq!((window.end_ns, window.operations), (60 * SECOND, 599));
+    let (window, _) = straggling(Arrivals::Closed);
+    assert_eq!(window.end_ns, 599 * SECOND / 10, "where the last was sent");
+    assert_eq!(window.operations, 598, "neither the straggler nor the last");
+}
+
+#[test]
+fn a_closed_loop_that_is_too_short_is_measured_to_its_end() {
+    let mut plan = plan(1, &json!({}));
+    plan.phases[1].limit.operations = Some(4);
+    let mut state = state(&plan, 1);
+    let mut tickets: Vec<Ticket> = vec![Ticket::default(); 4];
+    for (slot, ticket) in tickets.iter_mut().enumerate() {
+        assert!(matches!(state.claim(slot, 5, ticket), Claim::Go));
+    }
+    for (slot, ticket) in tickets.iter().enumerate() {
+        end(&mut state, slot, ticket, 5, SECOND);
+    }
+    assert_eq!(
+        state.window(),
+        Window {
+            end_ns: SECOND,
+            operations: 4,
+            ok: 4
+        }
+    );
+}
+
+#[test]
+fn samples_are_judged_on_every_engine() {
+    for (index, count) in [(0, 1), (0, 2), (1, 2), (2, 3)] {
+        let mut plan = plan(1, &json!({"verify": "sample"}));
+        plan.engine = EngineShare { index, count };
+        plan.phases[1].limit.operations = Some(64 * 10 * u64::from(count));
+        let mut state = state(&plan, 1);
+        let mut ticket = Ticket::default();
+        let mut judged = 0;
+        while matches!(state.claim(0, 1, &mut ticket), Claim::Go) {
+            judged += u64::from(ticket.judge);
+            end(&mut state, 0, &ticket, 1, 2);
+        }
+        assert_eq!(judged, 10, "engine {index} of {count}");
+    }
+}
+
+#[test]
+fn the_loop_is_late_from_when_a_client_was_free() {
+    let mut plan = plan(1, &json!({}));
+    plan.phases[1].in_flight = 1;
+    plan.phases[1].arrivals = Arrivals::Constant {
+        rate: 1000.0.into(),
+    };
+    let mut state = state(&plan, 1);
+    let ms = SECOND / 1000;
+    run(&mut state, 0, ms, 50 * ms); // due at 0
+    run(&mut state, 0, 51 * ms, 52 * ms); // due at 1 ms; until 50 ms nobody was free
+    let late = state.recorder.counts.late;
+    assert_eq!((late.count, late.sum_ns, late.max_ns), (2, 2 * ms, ms));
+}
+
+#[test]
+fn what_is_on_the_wire_is_never_more_than_what_was_claimed() {
+    let plan = plan(1, &json!({}));
+    let mut state = state(&plan, 1);
+    let mut ticket = Ticket::default();
+    for slot in 0..3 {
+        assert!(matches!(state.claim(slot, 1, &mut ticket), Claim::Go));
+    }
+    assert_eq!(state.recorder.counts.on_wire, None);
+    state.on_wire(2);
+    assert_eq!(state.recorder.counts.on_wire, Some(2));
+    state.on_wire(900); // answers to operations that were given up
+    assert_eq!(state.recorder.counts.on_wire, Some(3));
+}
+
+#[test]
+fn an_absence_that_had_to_be_expected_is_no_measure_of_a_success() {
+    let mut plan = plan(
+        1,
+        &json!({"mix": {"insert": 1.0, "read": 1.0}, "request": {"kind": "latest"}}),
+    );
+    plan.phases[1].limit.operations = Some(400);
+    let mut state = state(&plan, 1);
+    let mut ticket = Ticket::default();
+    let mut absent = 0;
+    while matches!(state.claim(0, 1, &mut ticket), Claim::Go) {
+        let reads_new = ticket.draft.kind == Kind::Read && ticket.known.unacknowledged;
+        absent += u64::from(reads_new);
+        let did = Performed {
+            // No insert is acknowledged.
+            outcome: if reads_new {
+                Outcome::NotFound
+            } else {
+                Outcome::Ok
+            },
+            started: 1,
+            done: 2,
+            attempts: 1,
+            turn: None,
+        };
+        let outcome = if ticket.draft.kind == Kind::Insert {
+            Outcome::Timeout
+        } else {
+            did.outcome
+        };
+        state.finish(
+            0,
+            &ticket,
+            &Performed { outcome, ..did },
+            &mut Reply::default(),
+        );
+    }
+    assert!(absent > 20);
+    assert_eq!(state.kinds[Kind::Read as usize].not_yet, absent);
+    assert_eq!(state.verdicts.not_yet, absent);
+}

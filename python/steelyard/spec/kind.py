@@ -1,0 +1,131 @@
+"""What one kind of system is in words: its settings, flags, short names and capabilities, said in one record.
+
+The spec, the command line and the reports ask the record and never compare the name of a kind. What operates
+the system is in `steelyard.systems.kind`, which completes the record. Records are light: they are made for
+every `--help`, so that settings' models are imported when they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from steelyard.spec.flag import Flag
+
+if TYPE_CHECKING:
+    from steelyard.spec.base import SystemSettings
+
+SHIPPED = "steelyard.systems.kinds"
+"""Its `KINDS` are the records of Steelyard's own systems; a name, since the spec imports no system."""
+ENTRY_POINTS = "steelyard.systems"
+"""Other packages add a record each under this group of entry points."""
+Fault = tuple[str, str]
+"""What cannot be, and the way out."""
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """How long things take with a kind of system, until trials have been measured.
+
+    Attributes:
+        start_s: until one node serves; `node_s` for each further one.
+        operation_ms: mean response in an idle closed loop.
+        peak_per_s: most operations of 1 KB a second of the whole system, loads included.
+        around_s: engine start, settling, collecting, taking down.
+    """
+
+    start_s: float = 0.0
+    node_s: float = 0.0
+    operation_ms: float = 1.0
+    peak_per_s: float = 8_000
+    around_s: float = 6.0
+
+
+class SystemDeclaration:
+    """One kind of system, in words.
+
+    Attributes:
+        name: of the kind, as study files say it.
+        typed: what `bench` calls it; several kinds may share a word, told apart by `given_by`.
+        given_by: flags that mean this kind: those with the addresses of a system that runs already.
+        local: its servers run on this host.
+        in_engine: it lives in the engine's own process, so that there can be one engine only.
+        flags: of `bench`, in the order of the help.
+        short_names: what a factor may be called -> the settings it varies.
+        client_side: settings that only its client knows of, as `access.connections`: trials that differ in
+            these alone can share a cluster.
+        shapeless: settings that leave the files of its data alone; every other one makes another data set.
+        files: settings that name files of this host.
+        assumed: how long things take.
+        capabilities: what can be done to it, each a name of `systems.capabilities`.
+    """
+
+    name: str
+    typed: str = ""
+    given_by: Sequence[str] = ()
+    local: bool = False
+    in_engine: bool = False
+    flags: Sequence[Flag] = ()
+    short_names: Mapping[str, tuple[str, ...]] = {}
+    client_side: frozenset[str] = frozenset()
+    shapeless: frozenset[str] = frozenset()
+    files: Sequence[str] = ()
+    assumed: Assumed = Assumed()
+    capabilities: frozenset[str] = frozenset()
+
+    def settings(self) -> type[SystemSettings]:
+        """The model of its settings."""
+        raise NotImplementedError
+
+    def own_setting(self, key: str) -> str | None:
+        """The setting that takes a key of the servers' own configuration; None = it has no such files."""
+        del key
+        return None
+
+    def lacks(self, system: SystemSettings) -> Mapping[str, Fault]:
+        """The capabilities that a system of these settings does not have, each with the reason."""
+        del system
+        return {}
+
+    def able(self, system: SystemSettings) -> frozenset[str]:
+        """What can be done to a system of these settings."""
+        return self.capabilities - self.lacks(system).keys()
+
+    def why_not(self, capability: str, system: SystemSettings) -> Fault | None:
+        """Why a system of these settings cannot do something; None when it can."""
+        if capability in self.capabilities:
+            return self.lacks(system).get(capability)
+        those = [name for name, kind in declarations().items() if capability in kind.capabilities]
+        return (
+            f"this system is of kind '{self.name}', which has no capability '{capability}'",
+            f"kinds that have it: {', '.join(those) or 'none'}",
+        )
+
+    def flag(self, long: str) -> Flag | None:
+        """Its flag of that name."""
+        return next((flag for flag in self.flags if flag.long == long), None)
+
+
+@cache
+def declarations() -> Mapping[str, SystemDeclaration]:
+    """Every kind by its name: Steelyard's own, then those of other packages."""
+    from importlib.metadata import entry_points
+
+    found = list(import_module(SHIPPED).KINDS)
+    found += [point.load() for point in entry_points(group=ENTRY_POINTS)]
+    return {kind.name: kind for kind in found}
+
+
+def declared(kind: str) -> SystemDeclaration:
+    """The record of a kind; of one that is not installed here a record that knows nothing."""
+    return declarations().get(kind) or _unknown(kind)
+
+
+def _unknown(kind: str) -> SystemDeclaration:
+    """A result may be of a system whose package is not installed where it is read."""
+    record = SystemDeclaration()
+    record.name = kind
+    return record

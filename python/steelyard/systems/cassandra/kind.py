@@ -1,0 +1,147 @@
+"""The records of Cassandra: a local cluster of it, and any CQL cluster that runs already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from steelyard.spec.kind import Assumed, Fault
+from steelyard.systems.cassandra.flags import CASSANDRA, GIVEN
+from steelyard.systems.kind import Needs, SystemKind
+from steelyard.systems.local_flags import LOCAL_SHAPELESS
+
+if TYPE_CHECKING:
+    from steelyard.hosts.host import Host
+    from steelyard.hosts.records import Record
+    from steelyard.spec.base import SystemSettings
+    from steelyard.spec.ycsb_binding import Binding
+    from steelyard.systems.base import LocalTestbed, Testbed
+    from steelyard.systems.ledger import Line
+    from steelyard.systems.status import NodeStatus
+
+CLIENT_SIDE = frozenset(
+    {"access.read_consistency", "access.write_consistency", "access.connections", "access.local_datacenter",
+     "access.token_aware", "access.fresh"}
+)  # fmt: skip
+SHAPELESS = CLIENT_SIDE - {"access.write_consistency"}
+"""The consistency of writes counts: replicas may miss what a weaker level did not wait for."""
+SHORT_NAMES = {
+    "token-aware": ("system.access.token_aware",),
+    "consistency": ("system.access.read_consistency", "system.access.write_consistency"),
+    "read-consistency": ("system.access.read_consistency",),
+    "write-consistency": ("system.access.write_consistency",),
+    "rf": ("system.access.replication.factor",),
+    "durability": ("system.access.durable_writes",),
+}
+LOCAL_SHORT_NAMES = {
+    **SHORT_NAMES,
+    "partitioner": ("system.partitioner",),
+    "commitlog-sync": ("system.commitlog_sync",),
+    "heap": ("system.heap_mib",),
+}
+INSIDE = ("flush", "compact", "snapshot")
+"""What goes through the metrics agent."""
+
+
+class _Cql(SystemKind):
+    """What every system has that speaks CQL."""
+
+    typed = "cassandra"
+    client_side = CLIENT_SIDE
+    short_names = SHORT_NAMES
+
+    def ledger(self) -> Mapping[str, Line]:
+        """What consistency levels and settings of CQL promise."""
+        from steelyard.systems.cassandra.ledger import LEDGER
+
+        return LEDGER
+
+
+class Cassandra(_Cql):
+    """A local cluster of real Apache Cassandra nodes."""
+
+    name = "cassandra"
+    local = True
+    flags = CASSANDRA
+    shapeless = SHAPELESS | LOCAL_SHAPELESS
+    short_names = LOCAL_SHORT_NAMES
+    assumed = Assumed(start_s=25.0, node_s=10.0)
+    capabilities = frozenset(
+        {"settle", "watch", "kill", "freeze", "restart", "resize", "flush", "compact", "snapshot"}
+    )
+    columns = ("place", "normal")
+
+    def settings(self) -> type[SystemSettings]:
+        """Of its nodes, and of its client."""
+        from steelyard.spec.system import CassandraSystem
+
+        return CassandraSystem
+
+    def own_setting(self, key: str) -> str:
+        """Any key of cassandra.yaml."""
+        del key
+        return "settings"
+
+    def lacks(self, system: Any) -> Mapping[str, Fault]:
+        """Without the agent nothing inside a server can be asked for."""
+        why = "goes through the metrics agent, but watch = false leaves it out"
+        return {} if system.watch else {what: (f"{what} {why}", "leave watch out") for what in INSIDE}
+
+    def testbed(self, system: Any, *, name: str, root: Path, host: Host) -> Testbed:
+        """A cluster that goes with this process."""
+        from steelyard.systems.cassandra.testbed import CassandraTestbed
+
+        return CassandraTestbed(system, name=name, root=root, host=host)
+
+    def lasting(self, system: Any, *, name: str, root: Path, host: Host) -> LocalTestbed:
+        """A cluster that stays."""
+        from steelyard.systems.cassandra.testbed import CassandraTestbed
+
+        return CassandraTestbed(system, name=name, root=root, host=host, stays=True)
+
+    def status(self, host: Host, record: Record, node: Mapping[str, Any]) -> NodeStatus:
+        """Datacenter and rack, and how many members it sees as normal."""
+        from steelyard.systems.cassandra.status import status
+
+        return status(host, record, node)
+
+    def needs(self) -> Needs:
+        """Java, ports and memory of a node."""
+        from steelyard.systems.cassandra import profile, versions
+
+        return Needs(
+            "Cassandra",
+            {line.name: line.javas for line in versions.LINES.values()},
+            (9042, 7000),
+            tuple(profile.HEAP_MIB),
+            profile.nodes_in,
+        )
+
+
+class CqlHosts(_Cql):
+    """A running CQL cluster, given by its addresses."""
+
+    name = "hosts"
+    given_by = ("--hosts",)
+    flags = GIVEN
+    shapeless = SHAPELESS
+    files = ("password_file", "tls_ca", "tls_cert", "tls_key")
+
+    def settings(self) -> type[SystemSettings]:
+        """Its addresses, how to get in, and the client's settings."""
+        from steelyard.spec.system import HostsSystem
+
+        return HostsSystem
+
+    def testbed(self, system: Any, *, name: str, root: Path, host: Host) -> Testbed:  # noqa: ARG002 - nothing is made
+        """Nothing is started."""
+        from steelyard.systems.cassandra.given import HostsTestbed
+
+        return HostsTestbed(system)
+
+    def bindings(self) -> Sequence[Binding]:
+        """YCSB's cassandra-cql and scylla."""
+        from steelyard.systems.cassandra.ycsb import BINDINGS
+
+        return BINDINGS

@@ -1,0 +1,136 @@
+"""The records of HBase: a local cluster of it on HDFS, and one that runs already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from steelyard.spec.kind import Assumed, Fault
+from steelyard.systems.hbase.flags import GIVEN, HBASE
+from steelyard.systems.kind import Needs, SystemKind
+from steelyard.systems.local_flags import LOCAL_SHAPELESS
+
+if TYPE_CHECKING:
+    from steelyard.hosts.host import Host
+    from steelyard.hosts.records import Record
+    from steelyard.spec.base import SystemSettings
+    from steelyard.spec.ycsb_binding import Binding
+    from steelyard.systems.base import LocalTestbed, Testbed
+    from steelyard.systems.ledger import Line
+    from steelyard.systems.status import NodeStatus
+
+CLIENT_SIDE = frozenset(
+    {"access.durability", "access.scan_caching", "access.block_cache", "access.client_buffering_bytes",
+     "access.connections", "access.fresh"}
+)  # fmt: skip
+SHAPELESS = CLIENT_SIDE - {"access.block_cache"}
+SHORT_NAMES = {"durability": ("system.access.durability",)}
+
+LOCAL_SHORT_NAMES = {
+    **SHORT_NAMES,
+    "rf": ("system.replication",),
+    "heap": ("system.heaps.region_server_mib",),
+}
+
+
+class _HBase(SystemKind):
+    """What every system has that speaks HBase's protocol."""
+
+    typed = "hbase"
+    client_side = CLIENT_SIDE
+    short_names = SHORT_NAMES
+
+    def ledger(self) -> Mapping[str, Line]:
+        """What settings of HBase promise."""
+        from steelyard.systems.hbase.ledger import LEDGER
+
+        return LEDGER
+
+
+class HBase(_HBase):
+    """A local cluster of real HBase servers on HDFS, with ZooKeeper."""
+
+    name = "hbase"
+    local = True
+    flags = HBASE
+    shapeless = SHAPELESS | LOCAL_SHAPELESS | {"master_limits"}
+    short_names = LOCAL_SHORT_NAMES
+    assumed = Assumed(start_s=30.0, node_s=5.0)
+    capabilities = frozenset(
+        {"settle", "watch", "kill", "freeze", "restart", "resize", "flush", "compact", "balance", "snapshot"}
+    )
+    columns = ("roles", "sees")
+
+    def settings(self) -> type[SystemSettings]:
+        """Of its servers, and of its client."""
+        from steelyard.spec.hbase import HBaseSystem
+
+        return HBaseSystem
+
+    def own_setting(self, key: str) -> str:
+        """Any key of hbase-site.xml, or of hdfs-site.xml."""
+        del key
+        return "settings"
+
+    def lacks(self, system: Any) -> Mapping[str, Fault]:
+        """A standalone HBase has no blocks of HDFS to keep."""
+        why = "a snapshot keeps HDFS's blocks, and a standalone HBase has none"
+        return {"snapshot": (why, "leave standalone out")} if system.standalone else {}
+
+    def testbed(self, system: Any, *, name: str, root: Path, host: Host) -> Testbed:
+        """A cluster that goes with this process."""
+        from steelyard.systems.hbase.testbed import HBaseTestbed
+
+        return HBaseTestbed(system, name=name, root=root, host=host)
+
+    def lasting(self, system: Any, *, name: str, root: Path, host: Host) -> LocalTestbed:
+        """A cluster that stays."""
+        from steelyard.systems.hbase.testbed import HBaseTestbed
+
+        return HBaseTestbed(system, name=name, root=root, host=host, stays=True)
+
+    def status(self, host: Host, record: Record, node: Mapping[str, Any]) -> NodeStatus:
+        """A node's roles, and its regions or region servers."""
+        from steelyard.systems.hbase.status import status
+
+        return status(host, record, node)
+
+    def needs(self) -> Needs:
+        """Java, ports and memory of a node."""
+        from steelyard.systems.hbase import layout, profile, versions
+
+        return Needs(
+            "HBase",
+            {line.name: line.javas for line in versions.LINES.values()},
+            tuple(layout.PORTS.values()),
+            tuple(profile.HEAP_MIB),
+            profile.nodes_in,
+        )
+
+
+class HBaseHosts(_HBase):
+    """A running HBase cluster, given by its servers' addresses or its ZooKeeper's."""
+
+    name = "hbase-hosts"
+    given_by = ("--hosts", "--zookeeper")
+    flags = GIVEN
+    shapeless = SHAPELESS
+
+    def settings(self) -> type[SystemSettings]:
+        """Its addresses, and the client's settings."""
+        from steelyard.spec.hbase import HBaseHostsSystem
+
+        return HBaseHostsSystem
+
+    def testbed(self, system: Any, *, name: str, root: Path, host: Host) -> Testbed:  # noqa: ARG002 - nothing is made
+        """Nothing is started."""
+        from steelyard.systems.hbase.given import HBaseHostsTestbed
+
+        return HBaseHostsTestbed(system)
+
+    def bindings(self) -> Sequence[Binding]:
+        """YCSB's hbase2 and its older names."""
+        from steelyard.systems.hbase.ycsb import BINDINGS
+
+        return BINDINGS

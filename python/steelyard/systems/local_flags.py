@@ -1,0 +1,40 @@
+"""Flags that all local clusters share."""
+
+from __future__ import annotations
+
+from steelyard.spec.flag import Flag
+from steelyard.spec.units import mebibytes
+
+CLUSTER, ACCESS = "Local cluster", "Access"
+LOCAL_SHAPELESS = frozenset({"limits", "watch", "java"})
+"""Settings that leave the files of a cluster alone: how fast it may be, who looks on, what runs it."""
+
+LOCAL_FLAGS = (
+    Flag("--nodes", "system.nodes", int, "Nodes of the local cluster.", CLUSTER),
+    Flag("--version", "system.version", str,
+         "Version of the database, e.g. 5.0, 4.1, 3.11; HBase 2.6, 2.4.", CLUSTER),
+    Flag("--profile", "system.profile", str,
+         "default: upstream's settings except sizes; quick: starts fast.", CLUSTER),
+    Flag("--cpu", "system.limits.cpu", float, "Cores a node may use.", CLUSTER),
+    Flag("--memory", "system.limits.memory_mib", str, "Memory a node may use, e.g. 2g.", CLUSTER, mebibytes),
+    Flag("--disk-read", "system.limits.disk_read_mib_per_s", float, "MiB/s a node may read.", CLUSTER),
+    Flag("--disk-write", "system.limits.disk_write_mib_per_s", float,
+         "MiB/s a node may write.", CLUSTER),
+    Flag("--network", "system.network", str, "loopback, or namespaces: each node has its own.", CLUSTER),
+    Flag("--java", "system.java", str, "A Java home, or 11, 17, 21.", CLUSTER),
+)  # fmt: skip
+
+HOSTS_HELP = "Use this running cluster: addresses with commas."
+FRESH_HELP = "Drop the table, or empty the store, first."
+FRESH = Flag("--fresh/--no-fresh", "system.access.fresh", bool,
+             FRESH_HELP, ACCESS)  # fmt: skip
+CONNECTIONS = Flag("--connections", "system.access.connections", int,
+                   "Connections to each node.  [default: 1]", ACCESS)  # fmt: skip
+HEAP_HELP = "Heap of a node, or of a region server, e.g. 512m, 2g."
+RF_HELP = "Replication factor.  [default: 1; of a local HBase's HDFS: 3, or as many as nodes]"
+PORT_HELP = "Its port.  [default: 9042; HBase 16000]"
+
+
+def heap(setting: str) -> Flag:
+    """`--heap`, of the servers that clients ask."""
+    return Flag("--heap", setting, str, HEAP_HELP, CLUSTER, mebibytes)
