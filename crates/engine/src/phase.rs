@@ -220,7 +220,9 @@ impl PhaseRunner<'_> {
                     let now = monotonic_ns();
                     let on_wire = self.driver.traffic().map(|so_far| so_far.requests - so_far.answers.min(so_far.requests));
                     crew.with_core(|core| {
-                        on_wire.into_iter().for_each(|requests| core.on_wire(requests));
+                        if let Some(requests) = on_wire {
+                            core.on_wire(requests);
+                        }
                         core.tick(now);
                     });
                     self.complain(&crew);
