@@ -1,7 +1,7 @@
 //! A session with the cluster: contact points, credentials, TLS, connections, and who coordinates.
 
 use super::options;
-use super::session::{PROBE_AFTER, PROBE_LIMIT};
+use super::patience::{PROBE_AFTER, PROBE_LIMIT};
 use super::wire::establish::Access;
 use crate::driver::OpenError;
 use crate::plan::CqlPlan;

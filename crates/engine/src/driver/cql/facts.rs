@@ -2,8 +2,8 @@
 
 use super::keeper::RECONNECT;
 use super::options::{Names, level_name};
+use super::patience::{PROBE_AFTER, PROBE_LIMIT};
 use super::schema::{self, Keyspace};
-use super::session::{PROBE_AFTER, PROBE_LIMIT};
 use crate::driver::OpenError;
 use crate::plan::CqlPlan;
 use futures::future::join_all;
