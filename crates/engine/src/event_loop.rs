@@ -245,13 +245,11 @@ impl Loop {
         if !running.over() {
             return;
         }
-        match running.drains(&mut self.exchanges) {
-            Some(client) => {
-                if let Begun::Ended(outcome) = self.session.drain(client, turn!(self)) {
-                    self.ended.push(Ended { client, outcome });
-                }
-            }
-            None => self.end_phase(),
+        let Some(batch) = self.session.take_collected() else {
+            return self.end_phase();
+        };
+        if let Some(client) = running.flushes(batch, &mut self.exchanges, self.clock.now()) {
+            self.attempt(client);
         }
     }
 

@@ -75,7 +75,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Take up `ticket` at `now`: its first attempt may begin.
+    /// Take up `ticket` at `now`: its first attempt may begin. Of a flush, the batch lies in the reply.
     #[inline]
     pub fn begin(&mut self, tools: &Tools, ticket: &Ticket, exchange: &mut Exchange, now: u64) {
         let Exchange { op, reply } = exchange;
@@ -89,14 +89,6 @@ impl Progress {
         let versions = tools.policy.versions && ticket.draft.kind != Kind::Scan;
         reply.reset(ticket.judge, versions);
         self.first_attempt(&tools.policy, now);
-        self.read = None;
-    }
-
-    /// Begin to send the batch that lies in the reply, full since `now`.
-    pub fn begin_flush(&mut self, policy: &Policy, exchange: &mut Exchange, now: u64) {
-        exchange.op.kind = Kind::Flush;
-        exchange.reply.reset(false, false);
-        self.first_attempt(policy, now);
         self.read = None;
     }
 
@@ -160,7 +152,7 @@ impl Progress {
         {
             return Next::Pause(until);
         }
-        if ticket.draft.kind == Kind::ReadModifyWrite && exchange.op.kind != Kind::Flush {
+        if ticket.draft.kind == Kind::ReadModifyWrite {
             return self.step(policy, ticket, exchange, did);
         }
         Next::Done(did)

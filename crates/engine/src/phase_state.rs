@@ -13,7 +13,7 @@ pub use seconds::Window;
 use crate::audit::Audit;
 use crate::clock::Usage;
 use crate::dispense::{Dispenser, Next};
-use crate::generate::Cursor;
+use crate::generate::{Cursor, Draft};
 use crate::ledger::Ledger;
 use crate::operation::{FieldSet, Kind, Outcome};
 use crate::plan::{PhaseKind, Verify, Workload};
@@ -81,7 +81,7 @@ pub struct PhaseState {
     pub verdicts: Verdicts,
     /// Operations done within the window, and successes among them.
     pub within: (u64, u64),
-    /// Puts that were collected and never acknowledged, however long their flush tried.
+    /// Writes that were collected and never acknowledged, however long their flush tried.
     pub unflushed: u64,
     /// First error text of each outcome, not yet told.
     pub complaints: Vec<(Outcome, String)>,
@@ -294,8 +294,14 @@ impl PhaseState {
         self.ledger.written(rank, peer, fields);
     }
 
-    /// Client `slot` begins to send the puts that its driver had collected, at `now`.
-    pub fn flushing(&mut self, slot: usize, now: u64) {
+    /// Client `slot` is to send a batch of collected writes, due `now`; `ticket` is filled.
+    pub fn flushing(&mut self, slot: usize, now: u64, ticket: &mut Ticket) {
+        ticket.draft = Draft {
+            kind: Kind::Flush,
+            ..Draft::default()
+        };
+        ticket.due = self.dispenser.paced().then_some(now);
+        ticket.judge = false;
         self.slots[slot] = Slot {
             due: now,
             kind: Kind::Flush,
@@ -304,8 +310,8 @@ impl PhaseState {
         self.in_flight += 1;
     }
 
-    /// Client `slot` has sent them, or given up; `due` since they were full. Only what was acknowledged counts as written.
-    pub fn flushed(&mut self, slot: usize, due: u64, did: &Performed, reply: &mut Reply) {
+    /// Client `slot` has sent its batch, or given up. Only what was acknowledged counts as written.
+    pub fn flushed(&mut self, slot: usize, ticket: &Ticket, did: &Performed, reply: &mut Reply) {
         self.slots[slot] = IDLE;
         self.in_flight -= 1;
         self.last_done = self.last_done.max(did.done);
@@ -324,11 +330,7 @@ impl PhaseState {
             outcome: did.outcome,
             class: Class::of(did.outcome),
             part: true,
-            due: if self.dispenser.paced() {
-                due
-            } else {
-                did.started
-            },
+            due: ticket.due.unwrap_or(did.started),
             started: did.started,
             done: did.done,
         };

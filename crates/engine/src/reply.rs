@@ -3,6 +3,7 @@
 use crate::generate::check::Check;
 use crate::generate::values::Values;
 use crate::operation::{Operation, Outcome};
+use std::sync::Arc;
 
 /// When an attempt was at the socket, CLOCK_MONOTONIC ns: what a driver knows better than whoever calls it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -13,7 +14,7 @@ pub struct Stamps {
     pub received_ns: Option<u64>,
 }
 
-/// Puts that a driver has collected, on their way to the database.
+/// Writes that were collected, on their way to the database.
 #[derive(Debug, Default)]
 pub struct Batch {
     /// Not acknowledged yet.
@@ -21,7 +22,7 @@ pub struct Batch {
     /// Acknowledged by one of the flush's attempts.
     pub acknowledged: Vec<Operation>,
     /// Held while the batch is on its way: one at a time, so that memory is bounded.
-    pub permit: Option<tokio::sync::OwnedSemaphorePermit>,
+    pub permit: Arc<()>,
 }
 
 /// One attempt that a coordinator was asked for.
@@ -76,7 +77,7 @@ pub struct Reply {
     pub earlier: Vec<Attempt>,
     /// The write was collected, not sent: a later [`Kind::Flush`] acknowledges it.
     pub buffered: bool,
-    /// Puts to be flushed by whoever holds this reply.
+    /// Collected writes, to be flushed by whoever holds this reply.
     pub batch: Option<Box<Batch>>,
 }
 

@@ -16,8 +16,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 struct Handed {
     phase: u32,
     client: u32,
-    /// None: hand over what was collected.
-    attempt: Option<Attempt>,
+    attempt: Attempt,
     exchange: Exchange,
 }
 
@@ -41,7 +40,15 @@ pub struct Deferred {
 impl Deferred {
     /// Attempts are made by `driver`, on the current LocalSet, until this is dropped.
     pub fn new<D: Driver + 'static>(driver: Arc<D>, generator: Arc<Generator>) -> io::Result<Self> {
-        let notifier = Notifier::new()?;
+        Ok(Self::notifying(Notifier::new()?, driver, generator))
+    }
+
+    /// The same, waking the loop by `notifier`.
+    pub fn notifying<D: Driver + 'static>(
+        notifier: Notifier,
+        driver: Arc<D>,
+        generator: Arc<Generator>,
+    ) -> Self {
         let (handed, requests) = unbounded_channel();
         let (results, returned) = mpsc::channel();
         tokio::task::spawn_local(serve(
@@ -51,25 +58,12 @@ impl Deferred {
             results,
             notifier.clone(),
         ));
-        Ok(Self {
+        Self {
             notifier,
             handed,
             returned,
             phase: 0,
-        })
-    }
-
-    fn hand(&mut self, client: u32, attempt: Option<Attempt>, turn: &mut Turn<'_>) -> Begun {
-        let exchange = std::mem::take(&mut turn.exchanges[client as usize]);
-        let handed = Handed {
-            phase: self.phase,
-            client,
-            attempt,
-            exchange,
-        };
-        // The runtime outlives every phase; without it nothing comes back, and the phase gives its clients up.
-        let _ = self.handed.send(handed);
-        Begun::Elsewhere
+        }
     }
 }
 
@@ -100,15 +94,10 @@ async fn make(driver: &impl Driver, generator: &Generator, handed: Handed) -> Re
         mut exchange,
     } = handed;
     let Exchange { op, reply } = &mut exchange;
-    let outcome = if let Some(attempt) = attempt {
-        let timeout = Duration::from_nanos(attempt.timeout_ns);
-        driver
-            .execute(op, attempt.number, timeout, &generator.values, reply)
-            .await
-    } else {
-        driver.drain(reply).await;
-        Outcome::Ok
-    };
+    let timeout = Duration::from_nanos(attempt.timeout_ns);
+    let outcome = driver
+        .execute(op, attempt.number, timeout, &generator.values, reply)
+        .await;
     Returned {
         phase,
         client,
@@ -123,7 +112,16 @@ impl Session for Deferred {
     }
 
     fn begin(&mut self, client: u32, attempt: Attempt, turn: &mut Turn<'_>) -> Begun {
-        self.hand(client, Some(attempt), turn)
+        let exchange = std::mem::take(&mut turn.exchanges[client as usize]);
+        let handed = Handed {
+            phase: self.phase,
+            client,
+            attempt,
+            exchange,
+        };
+        // The runtime outlives every phase; without it nothing comes back, and the phase gives its clients up.
+        let _ = self.handed.send(handed);
+        Begun::Elsewhere
     }
 
     /// Never asked for: its attempts have time-outs of their own.
@@ -157,9 +155,5 @@ impl Session for Deferred {
 
     fn look_after(&mut self, _: u64, _: &mut Turn<'_>) -> u64 {
         u64::MAX
-    }
-
-    fn drain(&mut self, client: u32, turn: &mut Turn<'_>) -> Begun {
-        self.hand(client, None, turn)
     }
 }

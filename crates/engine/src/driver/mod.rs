@@ -3,6 +3,7 @@
 //! A driver makes one attempt and says how it ended; deadlines and retries are `perform`'s. Attempts are made by a [`Session`]
 //! in the event loop, or, where a driver's calls are futures or block, by [`Driver::execute`].
 
+mod buffered;
 mod coordinators;
 pub mod cql;
 mod deferred;
@@ -55,11 +56,6 @@ pub trait Driver {
         values: &Values,
         reply: &mut Reply,
     ) -> Outcome;
-
-    /// A phase ends: put what was collected and not sent into `reply.batch`. Most drivers send every write alone.
-    async fn drain(&self, reply: &mut Reply) {
-        let _ = reply;
-    }
 }
 
 /// Every driver there is: a closed set keeps results comparable.
@@ -108,17 +104,16 @@ impl AnyDriver {
                 ))
             }
             Self::Hbase(driver) => {
-                let generator = Arc::clone(generator);
-                Some(Box::new(hbase::HbaseSession::new(
-                    driver.clone(),
-                    generator,
-                )?))
+                let session = hbase::HbaseSession::new(driver.clone(), Arc::clone(generator))?;
+                let bytes = driver.buffer_bytes();
+                Some(buffered::around(session, driver, bytes, generator))
             }
             #[cfg(test)]
-            Self::Scripted(driver) => Some(Box::new(Deferred::new(
-                driver.clone(),
-                Arc::clone(generator),
-            )?)),
+            Self::Scripted(driver) => {
+                let session = Deferred::new(driver.clone(), Arc::clone(generator))?;
+                let bytes = driver.buffer_bytes;
+                Some(buffered::around(session, driver, bytes, generator))
+            }
         })
     }
 

@@ -1,9 +1,10 @@
-//! A driver for tests: it answers as it was told to, and can collect writes.
+//! A driver for tests: it answers as it was told to, and can send writes together.
 
 use super::Driver;
+use super::buffered::{SendsTogether, Sent};
 use crate::generate::values::Values;
 use crate::operation::{Kind, Operation, Outcome};
-use crate::reply::{Batch, Reply, Stamps};
+use crate::reply::{Reply, Stamps};
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -11,35 +12,34 @@ use std::time::Duration;
 /// What one attempt does: how it ends, its clocks, and how long it takes.
 pub type Line = (Outcome, Stamps, Duration);
 
-/// Answers attempts in turn by its script, then at once with ok; collects writes `together` at a time if that is above 0.
+/// Answers attempts in turn by its script, then at once with ok; its writes are collected if `buffer_bytes` is above 0.
 #[derive(Default)]
 pub struct Scripted {
     /// The attempts to come.
     pub script: Mutex<VecDeque<Line>>,
-    /// Writes in a batch.
-    pub together: usize,
-    /// Writes collected so far.
-    pub collected: Mutex<Vec<Operation>>,
+    /// Bytes of collected writes.
+    pub buffer_bytes: u64,
 }
 
 impl Scripted {
-    fn collect(&self, op: &Operation, reply: &mut Reply) {
-        let mut collected = self.collected.lock().expect("no panic while it is held");
-        collected.push(op.clone());
-        reply.buffered = true;
-        if collected.len() == self.together {
-            reply.batch = hand_over(&mut collected);
+    /// How the next attempt ends, after as long as that takes.
+    async fn answer(&self, reply: &mut Reply) -> Outcome {
+        let line = self
+            .script
+            .lock()
+            .expect("nobody panics with it")
+            .pop_front();
+        let Some((outcome, stamps, takes)) = line else {
+            return Outcome::Ok;
+        };
+        tokio::time::sleep(takes).await;
+        reply.stamps = stamps;
+        reply.coordinator = Some(0);
+        if outcome != Outcome::Ok {
+            reply.error = Some("as the script says".into());
         }
+        outcome
     }
-}
-
-fn hand_over(collected: &mut Vec<Operation>) -> Option<Box<Batch>> {
-    let pending = std::mem::take(collected);
-    let batch = Batch {
-        pending,
-        ..Batch::default()
-    };
-    (!batch.pending.is_empty()).then(|| Box::new(batch))
 }
 
 impl Driver for Scripted {
@@ -51,45 +51,28 @@ impl Driver for Scripted {
         _: &Values,
         reply: &mut Reply,
     ) -> Outcome {
-        let writes = matches!(op.kind, Kind::Insert | Kind::Update);
-        if writes && self.together > 0 {
-            self.collect(op, reply);
-            return Outcome::Ok;
-        }
-        let line = self.script.lock().expect("as above").pop_front();
-        let Some((outcome, stamps, takes)) = line else {
-            if op.kind == Kind::Read {
-                reply.row();
-            }
-            acknowledge(reply, Outcome::Ok);
-            return Outcome::Ok;
-        };
-        tokio::time::sleep(takes).await;
-        reply.stamps = stamps;
-        reply.coordinator = Some(0);
+        let outcome = self.answer(reply).await;
         if op.kind == Kind::Read && outcome == Outcome::Ok {
             reply.row();
         }
-        acknowledge(reply, outcome);
         outcome
-    }
-
-    async fn drain(&self, reply: &mut Reply) {
-        reply.batch = hand_over(&mut self.collected.lock().expect("as above"));
     }
 }
 
-/// A flush that fails still got its first write through.
-fn acknowledge(reply: &mut Reply, outcome: Outcome) {
-    if let Some(batch) = reply.batch.as_mut() {
-        let through = if outcome == Outcome::Ok {
-            batch.pending.len()
-        } else {
-            1
+impl SendsTogether for Scripted {
+    /// Of those that fail, the first write gets through all the same.
+    async fn send(
+        &self,
+        writes: &[Operation],
+        _: Duration,
+        reply: &mut Reply,
+    ) -> Result<Vec<Sent>, Outcome> {
+        let outcome = self.answer(reply).await;
+        let sent = |place| match outcome {
+            _ if place == 0 => Ok(()),
+            Outcome::Ok => Ok(()),
+            failed => Err((failed, "as the script says".to_owned())),
         };
-        batch.acknowledged.extend(batch.pending.drain(..through));
-    }
-    if outcome != Outcome::Ok {
-        reply.error = Some("as the script says".into());
+        Ok((0..writes.len()).map(sent).collect())
     }
 }

@@ -3,7 +3,7 @@
 use crate::generate::values::Values;
 use crate::net::{Lag, Notifier, Poller, Ready};
 use crate::operation::{Operation, Outcome};
-use crate::reply::Reply;
+use crate::reply::{Batch, Reply};
 
 /// What a client asks for, and what comes back: reused from operation to operation.
 #[derive(Debug, Default)]
@@ -30,7 +30,7 @@ pub enum Begun {
     Ended(Outcome),
     /// It ends later, or the client gives it up.
     InFlight,
-    /// It ends later, with its own time-out: the exchange is with whoever makes it.
+    /// It ends later and is never given up alone: whoever makes it has the exchange, and keeps its time-out.
     Elsewhere,
 }
 
@@ -84,10 +84,9 @@ pub trait Session: Send {
     /// Look after connections at `now_ns`; when to do so again, ns.
     fn look_after(&mut self, now_ns: u64, turn: &mut Turn<'_>) -> u64;
 
-    /// All operations have ended: hand over what was collected and not sent, in the reply's batch. Most drivers send every write alone.
-    fn drain(&mut self, client: u32, turn: &mut Turn<'_>) -> Begun {
-        let _ = (client, turn);
-        Begun::Ended(Outcome::Ok)
+    /// All operations have ended: writes that were collected and not sent. Most sessions send every write alone.
+    fn take_collected(&mut self) -> Option<Box<Batch>> {
+        None
     }
 
     /// How long answers have lain unread since this was asked last; none without stamps.

@@ -3,11 +3,11 @@
 use crate::deadlines::{Deadlines, NEVER};
 use crate::driver::{Attempt, Exchange};
 use crate::net::Lag;
-use crate::operation::Outcome;
+use crate::operation::{Kind, Outcome};
 use crate::pacing::Pacer;
 use crate::perform::{Next, Progress, Tools};
 use crate::phase_state::{Claim, Performed, PhaseState, Ticket};
-use crate::reply::Reply;
+use crate::reply::{Batch, Reply};
 use crate::summary::PacingFacts;
 use std::sync::mpsc::Sender;
 
@@ -16,29 +16,9 @@ pub(super) const TURN: usize = 256;
 /// Answers may lie unread for so long while the kernel stamps them and nobody waits for them, ns.
 const LINGER_NS: u64 = 1_000_000;
 
-/// How far the phase is from its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    Open,
-    /// Nothing more will be handed out.
-    Reached,
-    /// What was collected has been asked for.
-    Drained,
-}
-
-/// What a client is at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Task {
-    Operation,
-    /// The batch that was full at this time, ns.
-    Flush(u64),
-    Drain,
-}
-
 struct Client {
     ticket: Ticket,
     progress: Progress,
-    task: Task,
     /// Between two attempts.
     pauses: bool,
 }
@@ -59,7 +39,8 @@ pub(super) struct Running {
     lingers: bool,
     /// When the next operation is due or the phase ends, ns; 0 if that is not known yet.
     due_ns: u64,
-    end: End,
+    /// Nothing more will be handed out.
+    ended: bool,
     /// Last time read, ns: in a closed loop good enough to see the end of the phase.
     pub(super) recent: u64,
     /// Times the loop has waited.
@@ -97,7 +78,7 @@ impl Running {
             lingers: parts.lingers,
             pacer: parts.pacer,
             due_ns: 0,
-            end: End::Open,
+            ended: false,
             recent: 0,
             turns: 0,
             result,
@@ -119,7 +100,6 @@ impl Running {
         self.clients.push(Client {
             ticket: Ticket::default(),
             progress: Progress::default(),
-            task: Task::Operation,
             pauses: false,
         });
         exchanges.push(Exchange::default());
@@ -129,7 +109,7 @@ impl Running {
     /// A client that has something to do from now on.
     #[inline]
     pub(super) fn claim(&mut self, now: u64, exchanges: &mut Vec<Exchange>) -> Option<u32> {
-        if self.end != End::Open || self.due_ns > now {
+        if self.ended || self.due_ns > now {
             return None;
         }
         if self.free.is_empty() {
@@ -154,7 +134,7 @@ impl Running {
                 None
             }
             Claim::End => {
-                self.end = End::Reached;
+                self.ended = true;
                 None
             }
         }
@@ -199,9 +179,6 @@ impl Running {
         self.recent = now;
         self.deadlines.clear(client);
         let one = &mut self.clients[client as usize];
-        if one.task == Task::Drain {
-            return self.free_or_flush(client, exchange, now);
-        }
         let policy = &self.tools.policy;
         match one
             .progress
@@ -219,58 +196,59 @@ impl Running {
 
     #[inline]
     fn done(&mut self, client: u32, did: &Performed, exchange: &mut Exchange, now: u64) -> bool {
-        let one = &mut self.clients[client as usize];
+        let Client { ticket, .. } = &self.clients[client as usize];
         let reply = &mut exchange.reply;
-        if let Task::Flush(due) = one.task {
-            one.task = Task::Operation;
-            self.state.flushed(client as usize, due, did, reply);
+        if ticket.draft.kind == Kind::Flush {
+            self.state.flushed(client as usize, ticket, did, reply);
         } else {
-            self.state.finish(client as usize, &one.ticket, did, reply);
-            if let Some(due) = one.ticket.due {
+            self.state.finish(client as usize, ticket, did, reply);
+            if let Some(due) = ticket.due {
                 self.pacer.responded(due, did.done);
             }
         }
-        self.free_or_flush(client, exchange, now)
+        if reply.batch.is_some() {
+            self.begin_flush(client, exchange, now);
+            return true;
+        }
+        self.free.push(client);
+        false
     }
 
-    /// `client` sends the batch in its reply, as an operation of its own, or is free.
-    #[inline]
-    fn free_or_flush(&mut self, client: u32, exchange: &mut Exchange, now: u64) -> bool {
-        let one = &mut self.clients[client as usize];
-        one.task = Task::Operation;
-        if exchange.reply.batch.is_none() {
-            self.free.push(client);
-            return false;
-        }
-        one.task = Task::Flush(now);
-        self.state.flushing(client as usize, now);
-        one.progress.begin_flush(&self.tools.policy, exchange, now);
-        true
+    /// `client` sends the batch in its reply, as an operation of its own.
+    #[cold]
+    fn begin_flush(&mut self, client: u32, exchange: &mut Exchange, now: u64) {
+        let Client {
+            ticket, progress, ..
+        } = &mut self.clients[client as usize];
+        self.state.flushing(client as usize, now, ticket);
+        progress.begin(&self.tools, ticket, exchange, now);
     }
 
     /// Whether all that was handed out has ended.
     pub(super) fn over(&self) -> bool {
-        self.end != End::Open && self.free.len() == self.clients.len()
+        self.ended && self.free.len() == self.clients.len()
     }
 
-    /// The client that asks for what was collected; none once that was asked.
-    pub(super) fn drains(&mut self, exchanges: &mut Vec<Exchange>) -> Option<u32> {
-        if std::mem::replace(&mut self.end, End::Drained) == End::Drained {
-            return None;
-        }
+    /// The client that sends what was collected before all was over.
+    pub(super) fn flushes(
+        &mut self,
+        batch: Box<Batch>,
+        exchanges: &mut Vec<Exchange>,
+        now: u64,
+    ) -> Option<u32> {
         if self.clients.is_empty() {
             self.add_client(exchanges);
         }
         let client = self.free.pop()?;
-        self.clients[client as usize].task = Task::Drain;
-        exchanges[client as usize].reply.reset(false, false);
+        let exchange = &mut exchanges[client as usize];
+        exchange.reply.batch = Some(batch);
+        self.begin_flush(client, exchange, now);
         Some(client)
     }
 
     /// When the loop must wake at the latest, ns; 0: it has more to do now.
     pub(super) fn wakes_at(&self) -> u64 {
-        let may_claim =
-            self.end == End::Open && (!self.free.is_empty() || self.clients.len() < self.cap);
+        let may_claim = !self.ended && (!self.free.is_empty() || self.clients.len() < self.cap);
         let due = match (may_claim, self.due_ns) {
             (false, _) => NEVER,
             (true, 0) => return 0,
@@ -284,8 +262,7 @@ impl Running {
     pub(super) fn sleeps_until(&self, now: u64, until: u64) -> Option<u64> {
         let free = self.clients.len() < self.cap || !self.free.is_empty();
         let quantum = self.pacer.quantum_ns() > 0;
-        if !(self.paced && self.lingers && quantum && free && self.end == End::Open && until > now)
-        {
+        if !(self.paced && self.lingers && quantum && free && !self.ended && until > now) {
             return None;
         }
         let idle = self.free.len() == self.clients.len();

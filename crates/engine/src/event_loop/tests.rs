@@ -26,8 +26,8 @@ use tokio::sync::mpsc;
 
 const CLIENTS: usize = 3;
 const OPERATIONS: u64 = 10;
-/// Writes in a batch: 10 operations are two of them and a rest of 2.
-const TOGETHER: usize = 4;
+/// Bytes of 4 writes but their keys': 10 operations are two batches and a rest of 2.
+const TOGETHER: u64 = 4 * 1000;
 
 fn plan() -> Plan {
     serde_json::from_value(json!({
@@ -163,8 +163,7 @@ fn work(plan: &Plan, driver: Scripted) -> (PhaseState, PacingFacts) {
 fn run(script: Vec<Line>) -> PhaseState {
     let driver = Scripted {
         script: std::sync::Mutex::new(script.into()),
-        together: TOGETHER,
-        ..Scripted::default()
+        buffer_bytes: TOGETHER,
     };
     work(&plan(), driver).0
 }
@@ -197,6 +196,23 @@ fn a_write_counts_as_acknowledged_only_if_its_flush_was() {
     assert_eq!(acknowledged(&core), 7);
     assert_eq!(core.ok, OPERATIONS, "the appends themselves succeeded");
     assert_eq!(core.complaints.len(), 1);
+}
+
+#[test]
+fn a_write_that_fills_the_buffer_waits_until_the_batch_before_it_was_sent() {
+    const EACH: Duration = Duration::from_millis(2);
+    let script = vec![(Outcome::Ok, Stamps::default(), EACH); OPERATIONS as usize];
+    let driver = Scripted {
+        script: std::sync::Mutex::new(script.into()),
+        buffer_bytes: 1,
+    };
+    let begun = monotonic_ns();
+    let (core, _) = work(&plan(), driver);
+    let flushes = &core.kinds[Kind::Flush as usize];
+    assert_eq!((flushes.count, flushes.rows), (OPERATIONS, OPERATIONS));
+    assert_eq!((core.ok, acknowledged(&core)), (OPERATIONS, 10));
+    let took = Duration::from_nanos(core.last_done - begun);
+    assert!(took >= EACH * OPERATIONS as u32, "two at a time: {took:?}");
 }
 
 #[test]

@@ -336,7 +336,7 @@ impl Run {
                 draft.fields = self.written_fields.at(number);
                 draft.read_fields = self.read_fields.at(number);
             }
-            Kind::Insert | Kind::Delete | Kind::Flush => {}
+            _ => {}
         }
     }
 }

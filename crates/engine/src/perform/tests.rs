@@ -220,18 +220,11 @@ fn an_update_that_is_tried_again_keeps_what_its_read_brought() {
 
 #[test]
 fn a_flush_goes_on_with_what_its_last_attempt_left() {
-    let mut client = Client::at(Kind::Insert, "until-deadline");
+    let mut client = Client::at(Kind::Flush, "until-deadline");
     client.exchange.reply.batch = Some(Box::new(Batch {
         pending: vec![Operation::default(); 3],
         ..Batch::default()
     }));
-    let Client {
-        tools,
-        exchange,
-        progress,
-        ..
-    } = &mut client;
-    progress.begin_flush(&tools.policy, exchange, NOW);
     client.tries_again(Outcome::Unavailable, 1, 2);
     let did = done(client.ends(Outcome::Ok, 5, 6));
     assert_eq!((did.outcome, did.attempts), (Outcome::Ok, 2));

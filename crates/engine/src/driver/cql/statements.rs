@@ -76,7 +76,7 @@ impl Prepared {
         let values = match op.kind {
             Kind::Insert | Kind::Update => 1 + op.ends.len(),
             Kind::Scan => 2,
-            Kind::Read | Kind::Delete | Kind::ReadModifyWrite | Kind::Flush => 1,
+            _ => 1,
         };
         out.extend_from_slice(&self.head);
         out.push(flags);
@@ -89,7 +89,7 @@ impl Prepared {
                 }
             }
             Kind::Scan => frame::bytes(out, &scan_limit(op).to_be_bytes()),
-            Kind::Read | Kind::Delete | Kind::ReadModifyWrite | Kind::Flush => {}
+            _ => {}
         }
         if let Some(rows) = self.page_rows {
             out.extend_from_slice(&rows.to_be_bytes());
@@ -156,7 +156,7 @@ impl Statements {
             }
             (Kind::Delete, _) => Some(&self.delete),
             (Kind::Scan, _) => Some(&self.scan),
-            (Kind::ReadModifyWrite | Kind::Flush, _) => None,
+            _ => None,
         }
     }
 }

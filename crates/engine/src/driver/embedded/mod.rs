@@ -101,8 +101,8 @@ impl Embedded {
             Kind::Scan => self.scan(op, values, reply),
             Kind::Insert | Kind::Update => self.write(op),
             Kind::Delete => self.delete(op),
-            Kind::ReadModifyWrite | Kind::Flush => {
-                reply.error = Some(format!("{} is not one row's operation", op.kind.name()));
+            other => {
+                reply.error = Some(format!("{} is not one row's operation", other.name()));
                 Ok(Outcome::Client)
             }
         }

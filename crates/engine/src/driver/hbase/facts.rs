@@ -1,8 +1,7 @@
 //! What is in effect on the servers and on our side, asked once when the driver opens.
 
-use super::buffer::FLUSHES_IN_FLIGHT;
 use super::outcome::unopened;
-use crate::driver::OpenError;
+use crate::driver::{OpenError, buffered};
 use crate::plan::HbasePlan;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -33,21 +32,9 @@ pub(super) async fn gather(
         "scan_caching": options.scan_caching,
         "scan_order": "key",
         "reads_fill_block_cache": options.block_cache,
-        "buffering": buffering(options),
+        "buffering": buffered::facts(options.client_buffering),
         "table": describe(client, table, options).await?,
     }))
-}
-
-/// What collecting writes means for their latency; null where every write is sent alone.
-fn buffering(options: &HbasePlan) -> Value {
-    match options.client_buffering {
-        0 => Value::Null,
-        bytes => json!({
-            "bytes": bytes,
-            "latency": "buffer append",
-            "flushes_in_flight": FLUSHES_IN_FLIGHT,
-        }),
-    }
 }
 
 /// The table as the servers have it.

@@ -4,7 +4,6 @@
 //! was started in a later millisecond; within one the server's order decides. (A delete hides whatever was written in its own
 //! millisecond, before or after it: that is how HBase's tombstones are.) Scans follow key order, over as many regions as they touch.
 
-mod buffer;
 mod facts;
 mod options;
 mod outcome;
@@ -14,18 +13,18 @@ mod table;
 
 pub use session::HbaseSession;
 
+use super::buffered::{SendsTogether, Sent};
 use super::traffic::Counters;
 use super::{Driver, OpenError, Traffic};
 use crate::generate::values::Values;
 use crate::operation::{FieldSet, Kind, Operation, Outcome};
 use crate::plan::{HbasePlan, Plan};
 use crate::reply::{Reply, Stamps};
-use buffer::Buffer;
 use options::Names;
 use serde_json::Value;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use steelyard_hbase::{Client, Delete, Durability, Error, Get, Once, Put, Scan, Table};
+use steelyard_hbase::{Client, Delete, Durability, Error, Get, Item, Once, Put, Scan, Table};
 
 /// A client of a cluster, its table open.
 pub struct Hbase {
@@ -37,8 +36,8 @@ pub struct Hbase {
     scan_caching: u32,
     /// Puts that wait for their next use: their memory is kept.
     puts: Mutex<Vec<Put>>,
-    /// Where writes are collected, if they are.
-    buffer: Option<Buffer>,
+    /// Writes are collected up to so much; 0: each is sent alone.
+    buffer_bytes: u64,
     facts: Value,
     /// To each server.
     connections: u32,
@@ -62,7 +61,7 @@ impl Hbase {
         Ok(Self {
             facts: facts::gather(&client, &table, options).await?,
             names: Names::new(&options.family, &plan.workload),
-            buffer: Buffer::of(options.client_buffering),
+            buffer_bytes: options.client_buffering,
             block_cache: options.block_cache,
             scan_caching: options.scan_caching,
             puts: Mutex::default(),
@@ -77,6 +76,11 @@ impl Hbase {
     /// See [`super::AnyDriver::facts`].
     pub fn facts(&self) -> Value {
         self.facts.clone()
+    }
+
+    /// Bytes of keys and values that are collected before they are sent; 0: each write is sent alone.
+    pub const fn buffer_bytes(&self) -> u64 {
+        self.buffer_bytes
     }
 
     /// See [`super::AnyDriver::traffic`].
@@ -103,10 +107,10 @@ impl Hbase {
             Kind::Insert | Kind::Update => self.write(once, op, reply).await,
             Kind::Delete => self.delete(once, op, reply).await,
             Kind::Scan => self.scan(once, op, values, reply).await,
-            Kind::Flush => self.flush(once, reply).await,
-            Kind::ReadModifyWrite => Err(Error::Input(
-                "a read-modify-write is two operations".to_owned(),
-            )),
+            other => Err(Error::Input(format!(
+                "{} is not one row's operation",
+                other.name()
+            ))),
         }
     }
 
@@ -219,32 +223,70 @@ impl Driver for Hbase {
         values: &Values,
         reply: &mut Reply,
     ) -> Outcome {
-        if let Some(buffer) = &self.buffer
-            && matches!(op.kind, Kind::Insert | Kind::Update)
-        {
-            buffer.append(op, reply).await;
-            return Outcome::Ok;
-        }
         let attempted = self.attempt(op, timeout, values, reply);
-        let error = match tokio::time::timeout(timeout, attempted).await {
-            Ok(Ok(outcome)) => return outcome,
-            Ok(Err(error)) => error,
-            Err(_) => {
-                reply.error = Some("no answer in time".into());
-                return Outcome::Timeout;
-            }
-        };
-        if let Some(known) = error.stamps() {
-            reply.stamps = stamps(known);
+        match within(timeout, attempted).await {
+            Ok(outcome) => outcome,
+            Err(error) => failed(&error, reply),
         }
-        let (outcome, text) = outcome::failure(&error);
-        reply.error = Some(text);
-        outcome
     }
+}
 
-    async fn drain(&self, reply: &mut Reply) {
-        if let Some(buffer) = &self.buffer {
-            buffer.drain(reply).await;
-        }
+impl SendsTogether for Hbase {
+    /// A call to each region server concerned.
+    async fn send(
+        &self,
+        writes: &[Operation],
+        timeout: Duration,
+        reply: &mut Reply,
+    ) -> Result<Vec<Sent>, Outcome> {
+        let puts: Vec<Put> = writes
+            .iter()
+            .map(|op| {
+                let mut put = Put::new(b"");
+                self.fill(&mut put, op);
+                put
+            })
+            .collect();
+        let items: Vec<Item<'_>> = puts.iter().map(Item::Put).collect();
+        let multi = self
+            .client
+            .once()
+            .within(timeout)
+            .multi(&self.table, &items);
+        let answer = within(timeout, multi)
+            .await
+            .map_err(|error| failed(&error, reply))?;
+        reply.stamps = stamps(answer.stamps);
+        let rows = answer.value.into_iter();
+        Ok(rows
+            .map(|row| row.map(drop).map_err(|error| outcome::failure(&error)))
+            .collect())
     }
+}
+
+/// Wait for `attempted` no longer than `timeout`.
+async fn within<T>(
+    timeout: Duration,
+    attempted: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    let late = |_| {
+        Err(Error::Timeout {
+            what: "the cluster".to_owned(),
+            after: timeout,
+        })
+    };
+    tokio::time::timeout(timeout, attempted)
+        .await
+        .unwrap_or_else(late)
+}
+
+/// How an attempt that failed by `error` ended; its text, and its clocks if it has any, go to `reply`.
+#[cold]
+fn failed(error: &Error, reply: &mut Reply) -> Outcome {
+    if let Some(known) = error.stamps() {
+        reply.stamps = stamps(known);
+    }
+    let (outcome, text) = outcome::failure(error);
+    reply.error = Some(text);
+    outcome
 }

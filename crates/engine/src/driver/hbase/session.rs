@@ -1,7 +1,7 @@
 //! Gets, puts and deletes over connections of our own in the event loop. Everything else, and whatever goes to a region or a
 //! server that is not known yet, is handed to the native client's futures, which learn both.
 
-use super::{Hbase, milliseconds, outcome, rows, stamps};
+use super::{Hbase, failed, milliseconds, rows, stamps};
 use crate::driver::deferred::Deferred;
 use crate::driver::session::{Attempt, Begun, Ended, Exchange, Session, Turn};
 use crate::generate::Generator;
@@ -306,13 +306,6 @@ impl HbaseSession {
     }
 }
 
-#[cold]
-fn failed(error: &Error, reply: &mut Reply) -> Outcome {
-    let (outcome, text) = outcome::failure(error);
-    reply.error = Some(text);
-    outcome
-}
-
 impl Session for HbaseSession {
     fn notifier(&self) -> &Notifier {
         self.deferred.notifier()
@@ -320,11 +313,10 @@ impl Session for HbaseSession {
 
     fn begin(&mut self, client: u32, attempt: Attempt, turn: &mut Turn<'_>) -> Begun {
         let op = &turn.exchanges[client as usize].op;
-        let single = match op.kind {
-            Kind::Read | Kind::Delete => true,
-            Kind::Insert | Kind::Update => self.driver.buffer.is_none(),
-            Kind::Scan | Kind::Flush | Kind::ReadModifyWrite => false,
-        };
+        let single = matches!(
+            op.kind,
+            Kind::Read | Kind::Insert | Kind::Update | Kind::Delete
+        );
         let timeout = Duration::from_nanos(attempt.timeout_ns);
         let sent = if single {
             self.send(client, op, timeout)
@@ -394,10 +386,6 @@ impl Session for HbaseSession {
     /// The kernel looks after the connections: keep-alive, and a limit on what is not acknowledged.
     fn look_after(&mut self, _: u64, _: &mut Turn<'_>) -> u64 {
         u64::MAX
-    }
-
-    fn drain(&mut self, client: u32, turn: &mut Turn<'_>) -> Begun {
-        self.deferred.drain(client, turn)
     }
 
     fn take_lag(&mut self) -> Option<Lag> {
