@@ -27,9 +27,9 @@ profile = "quick"
 network = "{network}"
 [workload]
 base = "a"
-records = 300
+records = 100
 [load]
-duration_s = 1.5
+duration_s = 0.5
 """
 SYSTEMS = {
     "cassandra": ("cassandra", ""),
@@ -59,9 +59,14 @@ EVENTS = {
         *EARLY, "node1 answers", "load", "load:", "at rest", "run", "run:", "stopping", "*/logs/system.log",
     ),
     "hbase": (*EARLY, "*/namenode", "*/logs/datanode.out", "HDFS is up", "*/logs/regionserver.out"),
-    "standalone": ("HBase serves", "load", "run", "stopping"),
+    "standalone": ("HBase serves", "run", "stopping"),
 }  # fmt: skip
-SHARES = {"cassandra": 17, "hbase": 8, "standalone": 5}
+PHASES = {"load", "run"}
+"""Lines of one word."""
+SHARES = {"cassandra": 17, "hbase": 10, "standalone": 3}
+FIRST = 4
+"""What is drawn beside is one of the first events: while servers come up there is most to clean up, and least
+to wait for."""
 
 
 def points() -> list[Point]:
@@ -69,28 +74,28 @@ def points() -> list[Point]:
     draw = random.Random(SEED)  # noqa: S311 - the same points in every run
     found = []
     for system, events in EVENTS.items():
-        chosen = [*events, *(draw.choice(events) for _ in range(SHARES[system] - len(events)))]
+        chosen = [*events, *(draw.choice(events[:FIRST]) for _ in range(SHARES[system] - len(events)))]
         for event in chosen:
-            network = draw.choice(("loopback", "namespaces"))
-            spread = 0.3 if event == "stopping" else 1.0
+            network = "loopback" if system == "standalone" else draw.choice(("loopback", "namespaces"))
+            spread = 0.3 if event in {"run", "stopping"} else 0.7
             found.append(Point(system, event, draw.uniform(0.0, spread), network))
     assert len(found) == POINTS
     return found
 
 
 def reached(point: Point, command: Command, root: Path) -> Callable[[], bool]:
-    """Whether the event has come, or the tool has ended before."""
+    """Whether the event has come; the tool must not have ended before."""
 
     def there() -> bool:
-        if command.process.poll() is not None:
-            return True
-        if "*" in point.event:
-            return any(root.glob(f"*/{point.event}"))
-        said = [line.strip().partition(" s  ")[2] for line in command.lines.copy()]
+        ended = command.process.poll() is not None
         wanted = point.event
-        return any(
-            line == wanted or (line.startswith(wanted) and wanted not in {"load", "run"}) for line in said
-        )
+        if "*" in wanted:
+            found = any(root.glob(f"*/{wanted}"))
+        else:
+            said = [line.strip().partition(" s  ")[2] for line in command.lines.copy()]
+            found = any(line == wanted if wanted in PHASES else line.startswith(wanted) for line in said)
+        assert found or not ended, command.stderr
+        return found
 
     return there
 
@@ -100,7 +105,10 @@ def left_of(name: str, out: Path, state: Path) -> dict[str, list[str]]:
     spaces = namespaces.FOLDER.glob(f"sy-{name}-*") if namespaces.FOLDER.exists() else ()
     found = {
         "processes": ours(out),
-        "groups": [*map(str, cgroup.MOUNT.glob(f"*/steelyard/{name}*"))],
+        "groups": [
+            str(path)
+            for path in (*cgroup.MOUNT.glob(f"*/steelyard/{name}"), *cgroup.MOUNT.glob(f"steelyard/{name}"))
+        ],
         "namespaces": [*map(str, spaces)],
         "mounts": [line for line in Path("/proc/mounts").read_text().splitlines() if str(out) in line],
         "folders": [*map(str, out.glob("**/work")), *map(str, (state / "clusters").glob("*"))],
@@ -124,10 +132,11 @@ def test_the_next_start_leaves_nothing_of_a_killed_run(
     finally:
         command.process.kill()
         command.end()
-    assert command.lines, "the tool never began"
+    assert (out / "run.json").exists(), command.stderr
     said = LocalHost().end_leftovers()  # as the next start does first
     assert len(said) <= 1
     assert all(line.startswith(f"ended {name}, ") for line in said), said
-    wait_until(
-        lambda: not left_of(name, out, state_folder), [], 5.0, f"left: {left_of(name, out, state_folder)}"
-    )
+    until = time.monotonic() + 5.0
+    while (left := left_of(name, out, state_folder)) and time.monotonic() < until:
+        time.sleep(0.1)  # an engine ends by itself when its standard input does
+    assert left == {}

@@ -243,7 +243,7 @@ def test_disturbed_trials_are_left_out(runs: Path, tmp_path: Path) -> None:
     path.write_text(json.dumps(content))
     found = build_comparison(str(a), str(runs / "same"), Asked(metrics=("throughput",)))
     assert found.rows[0].a.count == 5
-    assert any("A: 1 trials left out" in note for note in found.notes)
+    assert "A: 1 of 6 trials do not count: disturbed by steal (4 %)." in found.notes
 
 
 @pytest.mark.parametrize("format", ["text", "md", "html", "json"])

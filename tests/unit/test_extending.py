@@ -142,6 +142,25 @@ def test_what_it_cannot_do_is_refused_before_the_start(package: Path, result: Pa
     assert not (tmp_path / "r").exists()
 
 
+def test_a_package_that_is_broken_keeps_nothing_from_working(tmp_path: Path) -> None:
+    info = tmp_path / "bad-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bad\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[steelyard.systems]\na = bad:GONE\nb = bad:TWICE\nc = bad:PATH\n")
+    text = (
+        "from pathlib import Path as PATH\nfrom steelyard.systems.engine_kinds import Null\nTWICE = Null()\n"
+    )
+    (tmp_path / "bad.py").write_text(text)
+    done = steelyard(tmp_path, tmp_path, "snapshots", "list")
+    assert done.stderr.splitlines() == [
+        "warning: the system bad:GONE of another package is left out: AttributeError: module 'bad' has no "
+        "attribute 'GONE'",
+        "warning: the system bad:TWICE of another package is left out: there is a system of kind 'null' "
+        "already",
+        "warning: the system bad:PATH of another package is left out: it is no SystemKind",
+    ]
+
+
 def test_a_result_can_be_read_where_the_package_is_missing(result: Path, tmp_path: Path) -> None:
     said = steelyard(tmp_path, tmp_path, "report", str(result), "--format", "md", "--out", "r.md")
     assert "Traceback" not in said.stderr

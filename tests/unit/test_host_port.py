@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from steelyard.errors import InputError
+from steelyard.cli.cluster import _show_logs
+from steelyard.errors import InfrastructureError, InputError
 from steelyard.hosts import process, records
 from steelyard.hosts.cgroup import Group
 from steelyard.hosts.host import Host
@@ -38,8 +39,8 @@ METHODS = {
 }  # fmt: skip
 """Of a `Path` those that look at a disk."""
 OWN_FILES = {
-    "systems/embedded.py", "systems/inventory.py", "systems/cassandra/given.py", "systems/cassandra/ycsb.py",
-    "systems/hbase/site_file.py",
+    "systems/embedded.py", "systems/inventory.py", "systems/cassandra/login.py",
+    "systems/cassandra/ycsb.py", "systems/hbase/site_file.py",
 }  # fmt: skip
 """The engine's store, which lives where the engine does; `doctor`, which looks at this machine; the user's
 files of passwords, certificates and addresses, which are the client's."""
@@ -48,7 +49,7 @@ OWN_MACHINE = {"engine/process.py", "lab/lease.py", "calibrate/drive.py", "resul
 
 
 def touches(source: str) -> Iterator[str]:
-    """What of a module's source signals processes or reads /proc, anywhere; and opens files, in systems/."""
+    """What of a module's source signals processes, or reads /proc or /sys."""
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Attribute(value=ast.Name("os"), attr=name) if name.startswith(("kill", "pidfd_")):
@@ -293,3 +294,15 @@ def test_a_server_started_by_a_thread_lives_and_dies_with_the_tool(tmp_path: Pat
     assert process.wait_gone([server], 10.0)
     assert LocalHost().end_leftovers() == [f"ended threads, left over by process {tool.pid}"]
     assert not (tmp_path / "work").exists()
+
+
+def test_the_ends_of_logs_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    logs = [tmp_path / name for name in ("a.log", "b.log", "none.log")]
+    with pytest.raises(InfrastructureError, match="nothing has been logged"):
+        _show_logs(LocalHost(), logs, 2, follow=False)
+    logs[0].write_text("one\ntwo\nthree\n")
+    logs[1].write_text("four\n")
+    _show_logs(LocalHost(), logs, 2, follow=False)
+    assert capsys.readouterr().out == f"==> {logs[0]} <==\ntwo\nthree\n==> {logs[1]} <==\nfour\n"
+    _show_logs(LocalHost(), logs[:1], 1, follow=False)
+    assert capsys.readouterr().out == "three\n"

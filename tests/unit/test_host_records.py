@@ -9,8 +9,11 @@ import stat
 import subprocess
 import sys
 import threading
+import time
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -210,6 +213,58 @@ def test_servers_of_many_threads_are_all_recorded(tmp_path: Path) -> None:
     assert not [found for found in started.values() if process.alive(found)]
 
 
+def test_an_interrupted_start_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while a server is being started: whoever takes the cluster down must find it."""
+
+    class Starter:
+        def submit(self, *words: Any) -> Future[Any]:
+            begun = starter.submit(*words)
+            monkeypatch.setattr(begun, "result", interrupt)
+            return begun
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    host = LocalHost()
+    record = claimed(host, tmp_path / "one")
+    starter = process._starter
+    monkeypatch.setattr(process, "_starter", Starter())
+    with pytest.raises(KeyboardInterrupt):
+        host.start(command(record, "node1", "sleep", "600"))
+    server = records.load("one").processes["node1"]
+    assert process.alive(server)
+    host.take_down("one")
+    assert not process.alive(server)
+
+
+def test_an_interrupted_end_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    host = LocalHost()
+    server = host.start(command(claimed(host, tmp_path / "one"), "node1", "sleep", "600"))
+    with monkeypatch.context() as patch:
+        patch.setattr(process, "end", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            host.take_down("one")
+    host.take_down("one")
+    assert not process.alive(server)
+    assert records.records() == []
+
+
+def test_a_server_has_the_environment_it_is_given(tmp_path: Path) -> None:
+    host = LocalHost()
+    words = command(claimed(host, tmp_path / "one"), "node1", "sh", "-c", "echo $STEELYARD_ROLE of $HOME")
+    server = host.start(replace(words, environment={"STEELYARD_ROLE": "node"}))
+    assert host.wait([server], 10.0)
+    assert host.exit_status(server) == 0
+    assert host.get(tmp_path / "one" / "log").decode() == f"node of {os.environ['HOME']}\n"
+    host.take_down("one")
+
+
+def test_a_host_tells_its_clock_and_facts(tmp_path: Path) -> None:
+    before = time.monotonic_ns()
+    assert before <= LocalHost().clock_ns() <= time.monotonic_ns()
+    assert LocalHost().facts([tmp_path])["file_systems"].keys() == {str(tmp_path)}
+
+
 def test_nothing_is_started_in_a_cluster_that_is_down(tmp_path: Path) -> None:
     host = LocalHost()
     record = claimed(host, tmp_path / "one")
@@ -283,8 +338,12 @@ def test_a_mounted_file_system_goes_with_its_cluster(tmp_path: Path) -> None:
     assert not (tmp_path / "one").exists()
 
 
-@pytest.mark.skipif(ROOT, reason="root may mount")
-def test_mounting_without_root_says_what_it_needs(tmp_path: Path) -> None:
-    with pytest.raises(InfrastructureError) as caught:
+def test_a_refused_mount_says_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refusing = tmp_path / "bin" / "mount"
+    refusing.parent.mkdir()
+    refusing.write_text("#!/bin/sh\necho only root may >&2\nexit 1\n")
+    refusing.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{refusing.parent}:{os.environ['PATH']}")
+    with pytest.raises(InfrastructureError, match="only root may") as caught:
         mounts.make(tmp_path / "data", 8)
     assert "needs root" in str(caught.value.hint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -42,20 +43,18 @@ class Runner:
         self, name: str, *, counts: bool, endless: bool, rate: float, noted: bool
     ) -> list[dict[str, Any]]:
         assert (name, counts, endless, noted) == ("probe", True, False, False)
-        ends = []
         for index, path in enumerate(self.folders):
             slow = index == 1 and rate > self.capacity
             histogram = HdrHistogram(1, 3_600_000_000_000, 3)
             histogram.record_value(80_000_000 if slow else 1_000_000, 100)
             line = f"Tag=READ.all,0.000,1.000,1.0,{histogram.encode().decode()}\n"
             (path / "probe.totals.hdr").write_text(HEAD + line)
-            ends.append({"start_ns": 0, "end_ns": 10**9, "summary": _said(rate / 2)})
-        return ends
-
-
-def _said(ok: float) -> dict[str, Any]:
-    """One second's summary, of an engine that answered a straggler after it."""
-    return {"ok": round(ok) + 1, "seconds": 1.0, "within": {"operations": round(ok), "ok": round(ok)}}
+            each = round(rate / 2)  # and the last answer comes long after the probe
+            rows = [{"due": each, "done": each, "ok": each}] * 5 + [{"due": 0, "done": 1, "ok": 1}]
+            (path / "probe.series.ndjson").write_text(
+                "".join(f"{json.dumps({'second': n, 't_ns': n, **row})}\n" for n, row in enumerate(rows))
+            )
+        return []
 
 
 def asked(**more: Any) -> RateSearch:

@@ -17,7 +17,7 @@ from steelyard.engine.path import find_engine
 from steelyard.errors import InfrastructureError, Interrupted
 from steelyard.hosts.local import LocalHost
 from steelyard.hosts.say import Say
-from steelyard.lab.phase import Drive
+from steelyard.lab.phase import PhaseRunner
 from steelyard.lab.signals import Interrupts
 from steelyard.lab.trial import TrialRun
 from steelyard.results.read import open_run
@@ -216,7 +216,7 @@ def test_a_server_that_comes_back_and_dies_again_is_told_twice(tmp_path: Path) -
     )
     lives: list[list[Death]] = [[first], [first], [], [second], [second]]
     run = trial_run(tmp_path, Bed(dead=lambda: lives.pop(0)))
-    look_after = Drive(
+    look_after = PhaseRunner(
         Fleet.__new__(Fleet), run.testbed, run.manifest, Heard(), Interrupts()
     ).look_after_servers
     for _ in range(5):

@@ -2,8 +2,10 @@
 
 use crate::clock::{ClockPair, Usage, monotonic_ns, peak_resident_bytes};
 use crate::command::{Order, listen};
-use crate::driver::{AnyDriver, Driver, OpenError};
+use crate::driver::{AnyDriver, OpenError};
+use crate::event_loop::EventLoop;
 use crate::events::Events;
+use crate::generate::Generator;
 use crate::generate::values::Values;
 use crate::ledger::Ledger;
 use crate::marks::mark;
@@ -13,6 +15,7 @@ use crate::plan::{PLAN_FORMAT, Phase, PhaseKind, Plan, Verify};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// Exit code for a plan or option at fault.
 const INPUT: u8 = 2;
@@ -114,6 +117,14 @@ async fn phases(plan: &Plan, events: &Events) -> Result<(), Failure> {
         OpenError::Shape(text) => Failure::new("shape", text),
         OpenError::Option(text) => Failure::new("option", text),
     })?;
+    let generator = Arc::new(Generator::new(plan).map_err(|e| Failure::new("plan", e))?);
+    let session = driver.session(&generator);
+    let event_loop = session
+        .and_then(|session| {
+            let started = session.map(|session| EventLoop::start(session, generator.clone()));
+            started.transpose()
+        })
+        .map_err(|e| Failure::new("open", e))?;
     let mut ready = handshake();
     ready["pid"] = json!(std::process::id());
     ready["clock"] = json!(ClockPair::now());
@@ -122,6 +133,8 @@ async fn phases(plan: &Plan, events: &Events) -> Result<(), Failure> {
     let mut runner = PhaseRunner {
         plan,
         driver,
+        generator,
+        event_loop,
         events: events.clone(),
         commands: listen(events.clone()),
     };
@@ -210,7 +223,7 @@ fn chosen(plan: &Plan, name: &str, rate: Option<f64>) -> Result<Phase, String> {
     Ok(phase)
 }
 
-/// SCHED_FIFO for the reactor's thread: exacter pacing beside a busy server, if the host allows it.
+/// SCHED_FIFO for this thread and those it starts: exacter pacing beside a busy server, if the host allows it.
 fn realtime(events: &Events) {
     let param = libc::sched_param { sched_priority: 1 };
     // SAFETY: `param` is valid for the call; 0 is the calling thread.

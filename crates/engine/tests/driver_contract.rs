@@ -15,7 +15,7 @@ use futures::executor::block_on;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
-use steelyard_engine::driver::{AnyDriver, Driver, OpenError};
+use steelyard_engine::driver::{AnyDriver, OpenError};
 use steelyard_engine::operation::{FieldSet, Kind};
 use steelyard_engine::plan::Plan;
 
@@ -258,7 +258,9 @@ fn hbase_keeps_the_contract() {
         let facts = driver.facts();
         println!("{facts:#}");
         assert_eq!(facts["table"]["regions"], 4);
-        contract(driver, HBASE).await;
+        tokio::task::LocalSet::new()
+            .run_until(contract(driver, HBASE))
+            .await;
     });
     cluster::dropped("steelyard_contract");
 }

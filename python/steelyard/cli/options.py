@@ -46,6 +46,9 @@ COMMON: tuple[Flag, ...] = (
     Flag("--arrivals", "load.arrivals", str, "With --target: constant or poisson.", LOAD),
     Flag("--in-flight", "load.in_flight", int,
          "With --target: most operations in flight.  [default: 1024]", LOAD),
+    Flag("--pacing", "load.pacing", str,
+         "With --target: wake for what is due at once (exact), or at multiples of a time, e.g. 250us: "
+         "less CPU, so much late.  [default: auto: late by less than 5% of a response]", LOAD),
     Flag("--engines", "load.engines", int, "Engine processes that share the load.", LOAD),
     Flag("--retry", "load.retry", str, "until-deadline or none.", LOAD),
     Flag("--timeout", "load.timeout_ms", str,

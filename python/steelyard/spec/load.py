@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    model_validator,
+)
 
 from steelyard.spec.base import LISTED, Model
+from steelyard.spec.units import quantum
 
 DEFAULT_CLIENTS = 32
 DEFAULT_IN_FLIGHT = 1024
@@ -62,6 +71,11 @@ class RateSearch(Model):
         return self
 
 
+def _known_pacing(text: str) -> str:
+    quantum(text)
+    return text
+
+
 class Load(Model):
     """How the workload is driven.
 
@@ -93,7 +107,9 @@ class Load(Model):
     """An operation's deadline over all attempts."""
     attempt_timeout_ms: PositiveInt = DEFAULT_ATTEMPT_TIMEOUT_MS
     """One attempt's deadline; left out, 5 s or `timeout_ms` if that is sooner."""
-    pacing_quantum_us: NonNegativeInt | None = None
+    pacing: Annotated[str, AfterValidator(_known_pacing)] = "auto"
+    """When the engine wakes for what is due: `exact`; at multiples of a time such as `250us`, by which they
+    are late; or `auto`, the coarsest by which they are late by less than 5 % of the median response."""
     realtime: bool = False
     phases: Annotated[tuple[Literal["load", "run"], ...], Field(min_length=1), LISTED] = ("load", "run")
     """`["run"]` finds the records there; `["load"]` only stores them, at the clients and rate of a run."""

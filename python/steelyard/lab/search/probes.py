@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 from hdrh.histogram import HdrHistogram
 
-from steelyard.engine.process import Event
 from steelyard.errors import InfrastructureError
 from steelyard.lab.phase import PhaseRunner
+from steelyard.lab.search.answered import Answered, answered
 from steelyard.lab.search.rates import Limits, Search
 from steelyard.results.histograms import mean, percentiles, read_totals
+from steelyard.results.intervals import TOTAL, read_series
 from steelyard.spec.load import RateSearch
 from steelyard.spec.plan import PROBE
 
@@ -30,9 +33,9 @@ def find_rate(runner: PhaseRunner, asked: RateSearch) -> float:
     limits = Limits(asked.start, asked.least, asked.most, asked.precision, asked.confirm, bound_ns)
     search = Search(limits)
     while search.reason is None:
-        ends = runner.phase(PROBE, counts=True, endless=False, rate=search.rate, noted=False)
-        latency_ns = _latency(runner.fleet.folders, asked)
-        probe = limits.judge(search.rate, _ok_per_s(ends), latency_ns)
+        runner.phase(PROBE, counts=True, endless=False, rate=search.rate, noted=False)
+        folders = runner.fleet.folders
+        probe = limits.judge(search.rate, _answered(folders, asked.probe_s), _latency(folders, asked))
         search.tell(probe)
         told = f"{probe.rate_per_s:,.0f}/s offered: {'borne' if probe.borne else 'too much'}"
         runner.manifest.event(PROBE, told)
@@ -61,11 +64,14 @@ def _noted(search: Search, asked: RateSearch) -> dict[str, Any]:
     }
 
 
-def _ok_per_s(ends: list[Event]) -> float:
-    """Successes of all engines within the window in which operations were offered, over it."""
-    summaries = [end["summary"] for end in ends]
-    seconds = max(float(summary["seconds"]) for summary in summaries)
-    return float(sum(int(summary["within"]["ok"]) for summary in summaries) / max(seconds, 1e-9))
+def _answered(folders: list[Path], probe_s: float) -> Answered:
+    """Of all engines together, second by second."""
+    rows = pl.concat(read_series(folder, [PROBE]) for folder in folders)
+    counts = rows.filter(pl.col("op") == TOTAL).group_by("second").agg(pl.col("due", "done", "ok").sum())
+    every = pl.DataFrame({"second": range(max(math.ceil(probe_s), 1))}, schema={"second": pl.Int64})
+    told = every.join(counts, on="second", how="left").fill_null(0)
+    due, done, ok = (told[name].cast(pl.Float64).to_numpy() for name in ("due", "done", "ok"))
+    return answered(due, done, ok, probe_s)
 
 
 def _latency(folders: list[Path], asked: RateSearch) -> float | None:
