@@ -54,7 +54,7 @@ browser: build $(VENV)/.dev ## pages in a real browser
 bench: build     ## our CQL driver beside its peers on a real node (needs Java and Maven; ARGS=--help)
 	$(PYTHON) benches/cql_client.py $(ARGS)
 
-lint: build $(VENV)/.dev ## formats, lints and types; warnings are errors
+lint: build $(VENV)/.dev ## formats, lints, types and layers; warnings are errors
 	cargo fmt --check
 	cargo clippy --release --locked --all-targets --quiet -- -D warnings
 	cargo fmt --check $(PEERS)
@@ -62,6 +62,7 @@ lint: build $(VENV)/.dev ## formats, lints and types; warnings are errors
 	$(VENV)/bin/ruff check --quiet python tests benches
 	$(VENV)/bin/ruff format --check --quiet python tests benches
 	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports --no-logo
 
 format: build $(VENV)/.dev ## write the formats that lint asks for
 	cargo fmt

@@ -5,7 +5,7 @@
 Brings up one real Cassandra node and loads it, lets the engine read and write until neither gets faster, and
 then, for reads and for writes, runs every client once a round, in an order that turns from round to round.
 Prints each client's figures (geometric means over the rounds) and the ratios of ours to the others' with 95 %
-intervals. Demanded: at most 0.35 of latte's CPU for each operation, and no lower throughput. The first call
+intervals; then reads at given rates, with every way of pacing beside latte. The first call
 builds latte and the programs in `peers/rust`. Take figures on a quiet machine: the load before is printed.
 """
 
@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from peers import cql
+from peers import cql, paced
 from peers.cost import Round, show, table
 
 from steelyard.hosts.local import LocalHost
@@ -104,6 +104,19 @@ def measure(asked: argparse.Namespace) -> Iterator[str]:
             for kind in cql.KINDS:  # reads first: the peers' writes are no values that ours would accept
                 done = list(rounds(found, kind, asked.rounds))
                 yield from ("", f"### 1 x {asked.value_bytes:,} B {kind}s", "", *table(done))
+            for rate in paced.RATES:
+                yield from at_rate(task, rate, asked.rounds)
+
+
+def at_rate(task: cql.Task, rate: int, count: int) -> Iterator[str]:
+    """Reads at so many a second, so many rounds."""
+    binary = cql.install_latte()
+    done = []
+    for number in range(count):
+        done.append(paced.one_round(binary, task, rate, number))
+        print(f"{rate:,}/s {number + 1}: {done[-1]}", flush=True)
+    title = f"### 1 x {task.value_bytes:,} B reads at {rate:,}/s, {paced.IN_FLIGHT} in flight at most"
+    yield from ("", title, "", *paced.table(done))
 
 
 def about(asked: argparse.Namespace, testbed: CassandraTestbed, load: float, warm: str) -> Iterator[str]:

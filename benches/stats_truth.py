@@ -1,6 +1,6 @@
 """How far the statistics can be trusted: intervals, verdicts, cuts and fits on sources of known truth.
 
-    PYTHONPATH=python:tests/unit python benches/stats_truth.py [--draws 2000] [--calls 200]
+    python benches/stats_truth.py [--draws 2000] [--calls 200]
 
 Everything is seeded: the same call prints the same figures. A 95 % interval should hold the truth in 95 %,
 equal things should be told apart in at most 5 %.
@@ -9,7 +9,12 @@ equal things should be told apart in at most 5 %.
 from __future__ import annotations
 
 import argparse
+import sys
+from pathlib import Path
 
+sys.path.insert(
+    0, str(Path(__file__).parents[1] / "tests" / "unit")
+)  # whose tests ask the same for few draws
 import stats_sources as sources
 
 

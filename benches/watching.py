@@ -1,6 +1,6 @@
 """What watching costs: the CPU of the sampler and of the watched servers, with watching off and on in turns.
 
-    PYTHONPATH=python python benches/watching.py [--seconds 20] [--rounds 3] NODE ...
+    python benches/watching.py [--seconds 20] [--rounds 3] NODE ...
 
 Each node is the process ids of its servers and where they tell their metrics: `PID:HOST:PORT` with an agent
 (Cassandra), `PID+PID:regionserver=HOST:PORT,datanode=HOST:PORT` with a /jmx each (HBase; a master's node with

@@ -7,8 +7,9 @@ geometric mean of the rounds' ratios (Student's t on logarithms).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from steelyard.analysis.stats.runs import Interval, Runs, mean
 
@@ -44,7 +45,7 @@ def show(who: str, cost: Cost) -> str:
     )
 
 
-def ratio(rounds: Sequence[Round], peer: str, figure: str) -> Interval:
+def ratio(rounds: Sequence[Mapping[str, Any]], peer: str, figure: str) -> Interval:
     """Ours divided by a peer's."""
     return mean(Runs([getattr(one[OURS], figure) / getattr(one[peer], figure) for one in rounds]))
 

@@ -159,7 +159,12 @@ def load(task: Task) -> None:
 
 
 def run_plan(
-    task: Task, kind: str, phases: list[dict[str, Any]], *, fresh: bool = False
+    task: Task,
+    kind: str,
+    phases: list[dict[str, Any]],
+    *,
+    fresh: bool = False,
+    pacing: dict[str, Any] | None = None,
 ) -> tuple[dict[str, Any], float]:
     """The summary of the last of these phases, and the engine's peak memory in MiB."""
     workload = Workload(
@@ -176,6 +181,7 @@ def run_plan(
             "out": folder,
             "driver": {**task.driver, "fresh": fresh},
             "workload": workload.model_dump(mode="json", exclude={"name"}, exclude_none=True),
+            "pacing": pacing or {},
             "phases": phases,
             "autostart": True,
         }

@@ -136,5 +136,6 @@ def _write(samples: ModuleType, path: Path, trial: Trial) -> None:
     (path / "manifest.json").write_text(json.dumps(manifest))
 
 
-if __name__ == "__main__":
-    print(make_study(Path(sys.argv[1])))
+if __name__ == "__main__":  # FOLDER [REPETITIONS], six trials each
+    asked = sys.argv[2] if len(sys.argv) > 2 else "6"
+    print(make_study(Path(sys.argv[1]), TEXT.replace("repetitions = 6", f"repetitions = {asked}", 1)))

@@ -11,7 +11,7 @@ from rich.console import Console
 from steelyard.engine.path import find_engine
 from steelyard.hosts.snapshots import Snapshot
 from steelyard.lab.datasets import DataSets
-from steelyard.lab.lease import Stay
+from steelyard.lab.lease import Lease
 from steelyard.lab.progress import make_show
 from steelyard.lab.signals import Interrupts
 from steelyard.lab.trial import TrialRun
@@ -93,7 +93,7 @@ class Bench:
                 show=self.show,
                 interrupts=interrupts,
                 since_ns=time.monotonic_ns(),
-                stay=Stay(up=True, loaded=True, keep=True),
+                lease=Lease(up=True, loaded=True, keep=True),
             )
             run.run()
         if run.error:

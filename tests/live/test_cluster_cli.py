@@ -35,6 +35,7 @@ def test_a_cluster_stays_until_it_is_taken_down(lab: str) -> None:
     assert up.returncode == 0, up.stderr
     assert f"{lab} is up after" in up.stdout
     record = records.load(lab)
+    assert f"used with: steelyard bench cassandra --hosts {record.nodes[0]['address']}\n" in up.stdout
     server = record.processes["node1"]
     assert alive(server)
     assert "concurrent_reads: 4" in (Path(record.root) / "node1" / "conf" / "cassandra.yaml").read_text()

@@ -296,6 +296,7 @@ def test_the_command_line_brings_one_up_and_down(state_folder: Path) -> None:  #
     try:
         assert up.returncode == 0, up.stderr
         assert "hcli is up after" in up.stdout
+        assert "used with: steelyard bench hbase --zookeeper " in up.stdout
         assert "did you mean 'hbase.regionserver.handler.count'?" in up.stderr
         (row,) = [line for line in steelyard("status", "hcli").stdout.splitlines() if "node1" in line]
         assert {"up", "standalone"} <= {*row.split()}

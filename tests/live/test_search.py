@@ -40,7 +40,7 @@ def test_the_run_offers_a_share_of_what_was_found(
     assert search["found_per_s"] <= 8000
     for probe in search["probes"]:
         assert probe["latency_ns"] > 0
-        assert probe["borne"] == (probe["ok_per_s"] >= 0.98 * probe["rate_per_s"])
+        assert probe["borne"] == (probe["ok_per_s"] >= 0.98 * probe["due_per_s"] - probe["chance_per_s"])
     run = summary(trial, "run")
     rate = search["found_per_s"] / 2
     assert run["arrivals"]["rate"] == pytest.approx(rate)

@@ -15,7 +15,6 @@ from steelyard.systems.hbase import serving
 from steelyard.systems.hbase.testbed import HBaseTestbed
 from steelyard.systems.waiting import wait_until
 from steelyard.watch import Sampler
-from steelyard.watch.beans import ROLES
 from steelyard.watch.target import WatchTarget
 
 READS = 200
@@ -38,7 +37,7 @@ def watched(state_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
 def expected(target: WatchTarget) -> set[str]:
     """The names of all figures of a node's servers."""
     roles = {role for role, _, _ in target.jmx}
-    return {figure.metric for role in roles for bean in ROLES[role].beans for figure in bean.figures}
+    return {figure.metric for role in roles for bean in role.beans for figure in bean.figures}
 
 
 def untold(sampler: Sampler, testbed: HBaseTestbed) -> dict[str, set[str]]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from signal import SIGKILL
+from time import monotonic
 from typing import Any, Literal
 
 from pydantic import PositiveInt
 
-from steelyard.hosts.cgroup import Group
 from steelyard.hosts.clusters import Claim
-from steelyard.hosts.host import Host
+from steelyard.hosts.host import Command, Host
+from steelyard.hosts.process import Identity
+from steelyard.hosts.records import Record
 from steelyard.hosts.say import Say
 from steelyard.results.in_effect import InEffect
 from steelyard.spec.base import Model, SystemSettings
@@ -22,7 +24,7 @@ from steelyard.systems.base import Death
 from steelyard.systems.kind import SystemKind
 from steelyard.systems.ledger import Line
 from steelyard.systems.null import NullTestbed
-from steelyard.systems.server import Server, ServerSpec
+from steelyard.systems.status import NodeStatus, node_status
 from steelyard.watch.target import WatchTarget
 
 
@@ -49,39 +51,43 @@ class GranarySystem(SystemSettings):
 
 
 class GranaryTestbed(NullTestbed):
-    """A server for each barn, on a host; operations are answered by the engine itself."""
+    """A process for each barn; operations are answered by the engine itself."""
 
-    def __init__(self, system: GranarySystem, *, name: str, root: Path, host: Host) -> None:
+    def __init__(self, system: GranarySystem, *, name: str, root: Path, host: Host, stays: bool) -> None:
         super().__init__(system)
         self.capabilities = GRANARY.able(system)
-        self.name, self.folder, self.host = name, root.absolute() / name, host
-        self.barns: dict[str, Server] = {}
+        self.name, self.folder, self.host, self.stays = name, root.absolute() / name, host, stays
+        self.barns: dict[str, Identity] = {}
+        self.up_seconds: float | None = None
 
     def up(self, say: Say) -> None:
         """Open the barns."""
-        self.host.claim(Claim(self.name, "granary", self.folder, self.system.barns, stays=False))
-        for number in range(1, self.system.barns + 1):
-            spec = ServerSpec(f"barn{number}", self.folder / f"barn{number}", lambda: ["sleep", "600"])
-            self.host.make_folder(spec.folder / "logs")
-            self.barns[spec.name] = Server(spec, self.host, self.name, Group())
-            self.barns[spec.name].start()
+        began = monotonic()
+        names = [f"barn{number}" for number in range(1, self.system.barns + 1)]
+        self.host.claim(Claim(self.name, GRANARY.name, self.folder, len(names), self.stays))
+        self.host.note_nodes(self.name, [self._noted(name) for name in names])
+        for name in names:
+            log = self.folder / name / "logs" / "barn.log"
+            self.host.make_folder(log.parent)
+            self.barns[name] = self.host.start(Command(self.name, name, ["sleep", "600"], self.folder, log))
+        self.up_seconds = monotonic() - began
         say(f"{len(self.barns)} barns are open")
 
     def down(self, say: Say) -> None:
-        """Close them; the host knows what was started."""
+        """Close them."""
         if self.barns:
             self.host.take_down(self.name)
+            self.barns = {}
             say("the barns are closed")
-        self.barns = {}
 
     def kill(self, name: str) -> None:
         """kill -9 of one barn."""
-        self.barns[name].send(signal.SIGKILL)
+        self.host.signal(self.barns[name], SIGKILL)
 
     def dead(self) -> Sequence[Death]:
         """Barns that fell down."""
-        fallen = [barn for barn in self.barns.values() if barn.expected_up and not barn.alive]
-        return [Death(barn.name, barn.why_dead(), barn.identity) for barn in fallen]
+        gone = [(name, barn) for name, barn in self.barns.items() if self.host.look(barn) is None]
+        return [Death(name, "it fell down", barn) for name, barn in gone]
 
     def targets(self) -> Sequence[WatchTarget]:
         """Every barn is watched."""
@@ -91,6 +97,17 @@ class GranaryTestbed(NullTestbed):
         """What the result says of it."""
         nodes = [{"name": name} for name in self.barns]
         return {"kind": "granary", "nodes": nodes, "deviations": [], "durability": "until the mice come"}
+
+    def answers_at(self) -> list[str]:
+        """Where clients ask first."""
+        return [*self.barns]
+
+    def bench_words(self) -> list[str]:
+        """A granary cannot be used by its address."""
+        return []
+
+    def _noted(self, name: str) -> dict[str, Any]:
+        return {"name": name, "folder": str(self.folder / name), "logs": ["barn.log"]}
 
 
 def _read(side: InEffect) -> str:
@@ -123,7 +140,24 @@ class Granary(SystemKind):
 
     def testbed(self, system: Any, *, name: str, root: Path, host: Host) -> GranaryTestbed:
         """What brings one up and takes it down."""
-        return GranaryTestbed(system, name=name, root=root, host=host)
+        return GranaryTestbed(system, name=name, root=root, host=host, stays=False)
+
+    def lasting(self, system: Any, *, name: str, root: Path, host: Host) -> GranaryTestbed:
+        """The same for `cluster up`, which leaves it."""
+        return GranaryTestbed(system, name=name, root=root, host=host, stays=True)
+
+    def status(self, host: Host, record: Record, node: Mapping[str, Any]) -> NodeStatus:
+        """A line of `cluster status`."""
+        return node_status(
+            host,
+            record,
+            node,
+            address="-",
+            place="field",
+            answer=lambda: True,
+            sees=lambda: "mice",
+            heap=lambda: None,
+        )
 
     def ledger(self) -> Mapping[str, Line]:
         """What the words of a study promise on it."""

@@ -18,6 +18,7 @@ from steelyard.analysis.distribution import from_histogram, from_summary, spectr
 from steelyard.analysis.inside import inside
 from steelyard.analysis.little import little
 from steelyard.analysis.offered import completed_while_due, kept
+from steelyard.analysis.reasons import reasons
 from steelyard.analysis.saturation import of_states, saturation
 from steelyard.analysis.spread import engine_spread, repeated
 from steelyard.analysis.summary import Saturation, mean_offered, phase_from_summary
@@ -155,6 +156,15 @@ def test_levels_hold_until_the_next_sample() -> None:
     assert quiet.highest("node1", "m") == quiet.lowest("node1", "m") == quiet.mean("node1", "m") == 5
     assert Window(frame, 20_000_000_000, 30_000_000_000).mean("node1", "m") == 7
     assert window.mean("node2", "m") is None
+    assert (window.median("node1", "m"), window.median("node2", "m")) == (1, None)
+
+
+def test_percentiles_that_servers_tell_are_not_averaged() -> None:
+    """One sample of 40 among ones, and a node of ones: the worst node's median sample is 2."""
+    told = {"node1": [1.0] * 11, "node2": [2.0] * 10 + [40.0]}
+    frame = system(*((name, "server_sstables_per_read_p99", values) for name, values in told.items()))
+    found = reasons(frame, phase_from_summary(facts(), {}))
+    assert found["sstables_per_read_p99"] == 2
 
 
 def test_a_node_is_held_back_in_a_share_of_its_quotas_periods() -> None:
@@ -208,6 +218,9 @@ def test_repetitions() -> None:
     assert found is not None
     assert (found.count, found.mean, found.min, found.max) == (2, 2, 1, 3)
     assert repeated([None]) is None
+    percentile = repeated([1.0, 3.0], merged=2.7)
+    assert percentile is not None
+    assert (percentile.mean, percentile.merged) == (None, 2.7)
 
 
 def test_whose_backlog() -> None:

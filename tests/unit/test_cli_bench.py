@@ -50,7 +50,7 @@ def test_every_flag_sets_what_it_says() -> None:
     line = """
         cassandra -w b --records 7 --fields 3 --field-length 9 --request zipfian --theta 0.5 --read-one
         --write-all --verify full --duration 60s --warmup 10s --target 5000 --arrivals poisson
-        --in-flight 256 --engines 2 --retry none --timeout 2s --realtime --seed 9
+        --in-flight 256 --engines 2 --retry none --timeout 2s --pacing 250us --realtime --seed 9
         --nodes 3 --version 4.1 --profile quick --heap 1g --cpu 1.5 --memory 2g --network namespaces
         --tokens 4 --partitioner RandomPartitioner --commitlog-sync batch --java 17
         --keyspace k --rf 3 --replication-strategy NetworkTopologyStrategy --read-consistency quorum
@@ -70,6 +70,7 @@ def test_every_flag_sets_what_it_says() -> None:
         2000,
         True,
     )
+    assert load.pacing == "250us"
     assert (found.seed, found.name) == (9, "cassandra-b")
     assert isinstance(system, CassandraSystem)
     assert (system.nodes, system.version, system.profile, system.heap_mib) == (3, "4.1", "quick", 1024)

@@ -96,6 +96,12 @@ def test_equal_results_are_not_told_apart(runs: Path) -> None:
     assert {row.word for row in rows(runs, "same", "again").values()} <= {"equivalent", "open"}
 
 
+def test_a_result_against_itself_is_called_that(runs: Path) -> None:
+    _, said = words(runs, "same", "same/../same")
+    assert "A and B share 6 trials: a result is compared with itself" in " ".join(said.split())
+    assert "with itself" not in words(runs, "same", "again")[1]
+
+
 def test_better_is_worse_the_other_way_round(runs: Path) -> None:
     there, back = rows(runs, "same", "slow")["service p50"], rows(runs, "slow", "same")["service p50"]
     assert (there.word, back.word) == ("worse", "better")
@@ -237,7 +243,7 @@ def test_disturbed_trials_are_left_out(runs: Path, tmp_path: Path) -> None:
     path.write_text(json.dumps(content))
     found = build_comparison(str(a), str(runs / "same"), Asked(metrics=("throughput",)))
     assert found.rows[0].a.count == 5
-    assert any("A: 1 trials left out" in note for note in found.notes)
+    assert "A: 1 of 6 trials do not count: disturbed by steal (4 %)." in found.notes
 
 
 @pytest.mark.parametrize("format", ["text", "md", "html", "json"])

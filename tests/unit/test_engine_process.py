@@ -153,3 +153,12 @@ def test_an_engine_that_cannot_be_started(tmp_path: Path) -> None:
     nothing = Fleet(tmp_path / "nothing", 1, tmp_path, plan)
     with pytest.raises(EngineError, match="cannot be started"):
         nothing.start()
+
+
+def test_a_phase_is_given_its_rate_with_its_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command of its own would come after the first operations, on an engine that was put aside."""
+    told: list[tuple[str, dict[str, Any]]] = []
+    one = Fleet(tmp_path, 1, tmp_path, lambda _out, _k: {})
+    monkeypatch.setattr(one, "_command", lambda cmd, **fields: told.append((cmd, fields)))
+    at_ns = one.phase("probe", 300.0)
+    assert told == [("phase", {"name": "probe", "at_ns": at_ns, "first": None, "rate": 300.0})]

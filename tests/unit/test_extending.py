@@ -88,6 +88,7 @@ def test_it_is_known_to_the_study_format_and_to_help(package: Path) -> None:
     assert "barns" in schema["properties"]["factors"]["description"]
     said = steelyard(package, package, "bench", "--help").stdout
     assert "Granary:\n  --barns <int>  Barns of the granary.\n" in said
+    assert "null, embedded, cassandra, hbase, granary." in " ".join(said.split())
 
 
 def test_bench_takes_its_flags_and_refuses_others(package: Path, tmp_path: Path) -> None:
@@ -99,6 +100,17 @@ def test_bench_takes_its_flags_and_refuses_others(package: Path, tmp_path: Path)
     assert "--tokens does not apply to system of kind 'granary'" in said
     said = steelyard(package, tmp_path, "bench", "granary", "--barns", "0", exit_code=2).stderr
     assert said == "error: --barns 0 should be greater than 0\n"
+
+
+def test_a_cluster_of_it_stays_until_it_is_taken_down(
+    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STEELYARD_STATE", str(tmp_path / "state"))
+    steelyard(package, tmp_path, "cluster", "up", "granary", "--barns", "1", "--name", "g")
+    said = steelyard(package, tmp_path, "cluster", "status", "g").stdout
+    steelyard(package, tmp_path, "cluster", "down", "g")
+    assert re.search(r"barn1 +- +field +\d+ +up +mice", said), said
+    assert "no clusters" in steelyard(package, tmp_path, "cluster", "list").stdout
 
 
 def test_trials_that_differ_in_a_servers_setting_share_no_cluster(result: Path) -> None:
@@ -128,6 +140,25 @@ def test_what_it_cannot_do_is_refused_before_the_start(package: Path, result: Pa
     assert said.startswith("error: reset = 'restore': this system is of kind 'granary', which has no")
     assert "kinds that have it: cassandra, hbase" in said
     assert not (tmp_path / "r").exists()
+
+
+def test_a_package_that_is_broken_keeps_nothing_from_working(tmp_path: Path) -> None:
+    info = tmp_path / "bad-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bad\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[steelyard.systems]\na = bad:GONE\nb = bad:TWICE\nc = bad:PATH\n")
+    text = (
+        "from pathlib import Path as PATH\nfrom steelyard.systems.engine_kinds import Null\nTWICE = Null()\n"
+    )
+    (tmp_path / "bad.py").write_text(text)
+    done = steelyard(tmp_path, tmp_path, "snapshots", "list")
+    assert done.stderr.splitlines() == [
+        "warning: the system bad:GONE of another package is left out: AttributeError: module 'bad' has no "
+        "attribute 'GONE'",
+        "warning: the system bad:TWICE of another package is left out: there is a system of kind 'null' "
+        "already",
+        "warning: the system bad:PATH of another package is left out: it is no SystemKind",
+    ]
 
 
 def test_a_result_can_be_read_where_the_package_is_missing(result: Path, tmp_path: Path) -> None:

@@ -8,14 +8,16 @@ from pathlib import Path
 import pytest
 
 import steelyard
+from steelyard.errors import InfrastructureError
 from steelyard.spec.kind import SystemDeclaration, declarations, declared
 from steelyard.spec.read import read_study
 from steelyard.spec.systems import has_setting
 from steelyard.spec.trials import trials
-from steelyard.systems.capabilities import CAPABILITIES
+from steelyard.systems.capabilities import CAPABILITIES, check
 from steelyard.systems.cassandra.testbed import CassandraTestbed
 from steelyard.systems.hbase.testbed import HBaseTestbed
 from steelyard.systems.kind import SystemKind
+from steelyard.systems.null import NullTestbed
 
 SOURCES = Path(steelyard.__file__).parent
 TESTBEDS = {"cassandra": CassandraTestbed, "hbase": HBaseTestbed}
@@ -39,6 +41,17 @@ def test_a_testbed_has_the_methods_of_every_capability_it_declares(kind: str) ->
         wanted = [name for name in methods if not name.startswith("_")]
         assert wanted, capability
         assert [name for name in wanted if not hasattr(TESTBEDS[kind], name)] == []
+
+
+@pytest.mark.parametrize(
+    ("capability", "told"),
+    [("kill", "capability 'kill' and has no method"), ("kil", "is no capability .did you mean 'kill'?")],
+)
+def test_a_testbed_that_declares_what_it_cannot_do_is_refused(capability: str, told: str) -> None:
+    testbed = NullTestbed()
+    testbed.capabilities = frozenset({capability})
+    with pytest.raises(InfrastructureError, match=told):
+        check(testbed)
 
 
 def test_a_client_setting_of_one_kind_is_a_servers_setting_of_another(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ class Manifest:
         self.events.append((name, detail))
 
 
-class Drive:
+class Runner:
     """Two engines in front of a system that answers in 1 ms up to its capacity; beyond, one of them in 80."""
 
     def __init__(self, folder: Path, capacity: float) -> None:
@@ -42,20 +43,18 @@ class Drive:
         self, name: str, *, counts: bool, endless: bool, rate: float, noted: bool
     ) -> list[dict[str, Any]]:
         assert (name, counts, endless, noted) == ("probe", True, False, False)
-        ends = []
         for index, path in enumerate(self.folders):
             slow = index == 1 and rate > self.capacity
             histogram = HdrHistogram(1, 3_600_000_000_000, 3)
             histogram.record_value(80_000_000 if slow else 1_000_000, 100)
             line = f"Tag=READ.all,0.000,1.000,1.0,{histogram.encode().decode()}\n"
             (path / "probe.totals.hdr").write_text(HEAD + line)
-            ends.append({"start_ns": 0, "end_ns": 10**9, "summary": _said(rate / 2)})
-        return ends
-
-
-def _said(ok: float) -> dict[str, Any]:
-    """One second's summary, of an engine that answered a straggler after it."""
-    return {"ok": round(ok) + 1, "seconds": 1.0, "within": {"operations": round(ok), "ok": round(ok)}}
+            each = round(rate / 2)  # and the last answer comes long after the probe
+            rows = [{"due": each, "done": each, "ok": each}] * 5 + [{"due": 0, "done": 1, "ok": 1}]
+            (path / "probe.series.ndjson").write_text(
+                "".join(f"{json.dumps({'second': n, 't_ns': n, **row})}\n" for n, row in enumerate(rows))
+            )
+        return []
 
 
 def asked(**more: Any) -> RateSearch:
@@ -64,27 +63,27 @@ def asked(**more: Any) -> RateSearch:
 
 def test_the_slower_engine_counts(tmp_path: Path) -> None:
     """Half of all reads take 80 ms beyond 900 a second: the p99 over both engines is above the bound."""
-    drive = Drive(tmp_path, 900.0)
-    found = find_rate(drive, asked())  # type: ignore[arg-type]
+    runner = Runner(tmp_path, 900.0)
+    found = find_rate(runner, asked())  # type: ignore[arg-type]
     assert 900 / 1.06 <= found <= 900
-    assert drive.manifest.search is not None
-    assert drive.manifest.search["found_per_s"] == found
-    assert drive.manifest.search["reason"] == "confirmed"
-    probes = drive.manifest.search["probes"]
+    assert runner.manifest.search is not None
+    assert runner.manifest.search["found_per_s"] == found
+    assert runner.manifest.search["reason"] == "confirmed"
+    probes = runner.manifest.search["probes"]
     assert {probe["latency_ns"] > 50e6 for probe in probes if not probe["borne"]} == {True}
-    assert len(drive.manifest.events) == len(probes)
-    for folder in drive.folders:
+    assert len(runner.manifest.events) == len(probes)
+    for folder in runner.folders:
         forget(folder)
         assert not list(folder.iterdir())
 
 
 def test_no_rate_is_an_error_that_says_what_was_tried(tmp_path: Path) -> None:
-    drive = Drive(tmp_path, 10.0)
+    runner = Runner(tmp_path, 10.0)
     with pytest.raises(InfrastructureError, match="not even the least after") as caught:
-        find_rate(drive, asked(least=50.0))  # type: ignore[arg-type]
+        find_rate(runner, asked(least=50.0))  # type: ignore[arg-type]
     assert caught.value.hint
-    assert drive.manifest.search is not None
-    assert drive.manifest.search["found_per_s"] is None
+    assert runner.manifest.search is not None
+    assert runner.manifest.search["found_per_s"] is None
 
 
 def test_a_load_that_searches_is_open_and_has_a_probe_in_its_plan() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from test_report_formats import maker
 
 from steelyard.analysis.steady import Steady
 from steelyard.report import assessment
-from steelyard.report.cut import warm_up_s
+from steelyard.report.cut import warm_up_s, without_warm_up
 from steelyard.report.figures import trial_frame
 from steelyard.report.model import build
 
@@ -82,3 +83,18 @@ def test_a_cut_within_a_second_leaves_the_rate_as_it_was(
     assert trial.measured is not None
     assert trial.measured.phase.seconds == 9
     assert trial.measured.phase.ok_per_s == pytest.approx(kept["ok"].sum() / 9)
+
+
+def test_the_rest_is_of_the_window_in_which_operations_were_offered(tmp_path: Path) -> None:
+    """A straggler that is answered 5 s after the last second takes nothing from the rate of what is left."""
+    made = run(tmp_path, "fixed")
+    [trial] = build(made).trials
+    assert trial.measured is not None
+    phase = replace(trial.measured.phase, seconds=11.0, ok_within=1)
+    rest, _ = without_warm_up(trial.source, trial.intervals, phase, float(CUT))
+    rows = trial.intervals
+    kept = rows.filter(
+        (rows["phase"] == "run") & (rows["op"] == "TOTAL") & rows["second"].is_between(CUT, 10)
+    )
+    assert rest.ok_per_s == pytest.approx(kept["ok"].sum() / (11 - CUT))
+    assert rest.total.rate_per_s == pytest.approx(kept["done"].sum() / (11 - CUT))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from steelyard.lab.search.answered import Answered, answered
 from steelyard.lab.search.rates import MOST_PROBES, Limits, Probe, Search
 
 Measured = tuple[float, float | None]
@@ -14,10 +15,15 @@ System = Callable[[float], Measured]
 MS = 1e6
 
 
+def probe(limits: Limits, rate: float, ok_per_s: float, latency_ns: float | None) -> Probe:
+    """All that was offered fell due, and nothing is left to chance."""
+    return limits.judge(rate, Answered(rate, ok_per_s, 0.0), latency_ns)
+
+
 def run(system: System, limits: Limits) -> Search:
     search = Search(limits)
     while search.reason is None:
-        search.tell(limits.judge(search.rate, *system(search.rate)))
+        search.tell(probe(limits, search.rate, *system(search.rate)))
     return search
 
 
@@ -48,19 +54,65 @@ def test_a_bound_is_met_where_the_latency_reaches_it() -> None:
     assert search.found is not None
     assert 800 / 1.021 <= search.found <= 800
     assert all(
-        probe.borne == (probe.rate_per_s < 800.001)
-        for probe in search.probes
-        if probe.rate_per_s != pytest.approx(800)
+        one.borne == (one.rate_per_s < 800.001)
+        for one in search.probes
+        if one.rate_per_s != pytest.approx(800)
     )
 
 
 def test_both_must_hold() -> None:
     limits = Limits(1.0, bound_ns=5 * MS)
-    assert limits.judge(100, 98, 5 * MS).borne
-    assert not limits.judge(100, 97, 1 * MS).borne, "answered too little"
-    assert not limits.judge(100, 100, 6 * MS).borne, "too late"
-    assert not limits.judge(100, 100, None).borne, "nothing is known of its latency"
-    assert Limits(1.0).judge(100, 100, None).borne, "without a bound only what was answered counts"
+    assert probe(limits, 100, 98, 5 * MS).borne
+    assert not probe(limits, 100, 97, 1 * MS).borne, "answered too little"
+    assert not probe(limits, 100, 100, 6 * MS).borne, "too late"
+    assert not probe(limits, 100, 100, None).borne, "nothing is known of its latency"
+    assert probe(Limits(1.0), 100, 100, None).borne, "without a bound only what was answered counts"
+
+
+PROBE_S = 5
+
+
+def probed(due_s: np.ndarray, service_s: np.ndarray, failed: int = 0) -> bool:
+    """Whether operations due and answered at these times are borne; the first `failed` of them fail."""
+    done_s, rate = due_s + service_s, due_s.size / PROBE_S
+    times = (due_s, done_s, done_s[failed:])
+    counts = [np.bincount(one.astype(int), minlength=60).astype(float) for one in times]
+    return Limits(rate).judge(rate, answered(*counts, PROBE_S), None).borne
+
+
+def single(due_s: np.ndarray, each_s: float) -> np.ndarray:
+    """Times from due to answered behind one server that takes as long for each."""
+    free, waits = 0.0, []
+    for due in due_s:
+        free = max(free, due) + each_s
+        waits.append(free - due)
+    return np.array(waits)
+
+
+def test_an_answer_late_at_the_end_of_a_probe_does_not_fail_it() -> None:
+    due = np.arange(500) / 100
+    service = np.full(500, 0.001)
+    service[-1] = 0.15
+    assert probed(due, service)
+    assert probed(due, np.full(500, 0.4)), "a system that takes 400 ms for each keeps up as well"
+
+
+@pytest.mark.parametrize(("rate", "service_s"), [(10, 0.1), (100, 0.001), (100, 0.05), (2000, 0.02)])
+def test_poisson_arrivals_that_are_all_answered_are_borne(rate: int, service_s: float) -> None:
+    rng = np.random.default_rng(1)
+    borne = []
+    for _ in range(300):
+        due = np.sort(rng.uniform(0, PROBE_S, rng.poisson(rate * PROBE_S)))
+        borne.append(probed(due, rng.exponential(service_s, due.size)))
+    assert np.mean(borne) >= 0.97
+
+
+@pytest.mark.parametrize("rate", [20, 100, 2000])
+def test_what_a_system_cannot_keep_up_with_is_not_borne(rate: int) -> None:
+    rng = np.random.default_rng(2)
+    due = np.sort(rng.uniform(0, PROBE_S, rate * PROBE_S))
+    assert not probed(due, single(due, 1 / (0.8 * rate)))
+    assert not probed(np.arange(rate * PROBE_S) / rate, np.full(rate * PROBE_S, 1e-3), failed=rate * 2)
 
 
 def noisy(system: System, scatter: float, seed: int) -> System:

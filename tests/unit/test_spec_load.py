@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from steelyard.spec.load import Load
+from steelyard.spec.load import OF_A_RUN, Load
 from steelyard.spec.models import Study, Trial
 from steelyard.spec.plan import engine_plan
 from steelyard.spec.system import NullSystem
@@ -114,6 +114,18 @@ def test_only_the_first_engine_empties_the_table(tmp_path: Path) -> None:
     driver = {"kind": "cql", "fresh": True}
     plans = [engine_plan(trial(engines=2), driver, tmp_path, index=k, count=2) for k in range(2)]
     assert [p["driver"]["fresh"] for p in plans] == [True, False]
+
+
+def test_a_load_alone_is_driven_as_its_run_is() -> None:
+    """Every setting of another value than its default is kept, those that are about the run set apart."""
+    other: dict[str, Any] = {
+        "engines": 2, "retry": "none", "timeout_ms": 7000, "attempt_timeout_ms": 900, "pacing_quantum_us": 70,
+        "realtime": True, "load_clients": 9,
+    }  # fmt: skip
+    assert Load.model_fields.keys() - OF_A_RUN == other.keys()
+    loading = Load(target=500, operations=10, warmup_s=3, **other).loading()
+    assert {name: getattr(loading, name) for name in other} == other
+    assert (loading.phases, loading.clients, loading.target, loading.warmup_s) == (("load",), 9, None, 0)
 
 
 def test_a_curve_and_an_audit_are_told_to_the_engine(tmp_path: Path) -> None:

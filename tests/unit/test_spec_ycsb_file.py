@@ -8,6 +8,7 @@ import pytest
 
 from steelyard.errors import InputError
 from steelyard.spec.draft import Draft
+from steelyard.spec.expand import expand
 from steelyard.spec.models import Study
 from steelyard.spec.trials import mean_field_length
 from steelyard.spec.workload import CORE
@@ -21,7 +22,7 @@ def study(path: Path) -> Study:
     draft.put_all(*find_workload(str(path), "-w"))
     draft.put(("name",), "x", "")
     draft.put(("system",), {"kind": "null"}, "")
-    return draft.study()
+    return expand(draft)
 
 
 def written(folder: Path, text: str) -> Path:

@@ -130,12 +130,11 @@ def test_trials_that_all_failed_leave_every_check_open(check: dict[str, Any], me
     assert found.evidence == ()
 
 
-def test_a_metric_of_zero_is_said_to_be_zero() -> None:
+def test_zeros_are_values() -> None:
     frame = trials(lambda clients: {METRIC: 0.0 * clients}, CLIENTS)
     found = one({"kind": "trend", "factor": "clients", "direction": "up"}, frame, ["clients"])
-    assert found.reasons[0] == (
-        "clients 1 and 5 more: read_service_mean_ns is 0 in 6 of 6 trials, of which there is no ratio"
-    )
+    assert (found.direction, found.reasons) == ("inconclusive", ())
+    assert found.words == "slope 0 [0, 0] (log over log), last level over first 1 [1, 1]"
 
 
 def test_a_trend_over_words_goes_by_their_order() -> None:
@@ -271,6 +270,17 @@ def test_a_shape_is_what_wins() -> None:
     assert other.direction == "refuted"
 
 
+def test_a_shape_must_win_and_fit() -> None:
+    """A line through a saw wins over a constant, and misses it by more than half."""
+    level = {1: 1.0, 2: 6.0, 4: 4.0, 8: 24.0, 16: 16.0, 32: 96.0, 64: 64.0, 128: 384.0}
+    frame = trials(lambda clients: {METRIC: level[clients]}, [{"clients": n} for n in level])
+    check = {"kind": "shape", "factor": "clients", "shape": "linear", "against": ["constant", "linear"]}
+    found = one(check, frame, ["clients"])
+    assert found.words.startswith("linear: ")
+    assert found.direction == "inconclusive"
+    assert one({**check, "largest_miss": 2.0}, frame, ["clients"]).direction == "confirmed"
+
+
 TREND = {"kind": "trend", "factor": "clients", "direction": "up", "paper": 10.0}
 
 
@@ -299,7 +309,8 @@ def test_a_disturbed_trial_counts_unless_it_was_run_again() -> None:
     instead = pl.concat([frame.filter(~first), disturbed], how="diagonal_relaxed")
     found = one(TREND, instead, ["clients"])
     assert found.direction == "inconclusive"
-    assert any("1 of 6 trials disturbed (steal)" in reason for reason in found.reasons)
+    assert found.left_out == ("clients 1: 1 of 6 trials do not count: disturbed by steal (4 %)",)
+    assert found.reasons == ("clients 1: 5 of 6 repetitions needed have read_service_mean_ns",)
 
 
 def test_percentiles_of_few_runs_go_by_their_extremes() -> None:

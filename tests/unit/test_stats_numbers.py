@@ -193,7 +193,8 @@ def test_fits_refuse_what_has_no_logarithm() -> None:
 )  # fmt: skip
 def test_a_peak_rises_and_falls(levels: tuple[float, ...], answer: str) -> None:
     rng = np.random.default_rng(5)
-    found = peak({float(2**n): sources.runs(rng, 6, math.log(level), 0.02) for n, level in enumerate(levels)})
+    runs = {float(2**n): sources.runs(rng, 6, math.log(level), 0.02) for n, level in enumerate(levels)}
+    found = peak(runs, contrast, lambda one: mean(one).estimate)
     assert found.answer == answer
 
 

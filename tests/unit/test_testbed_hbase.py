@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,9 +13,11 @@ from pydantic import ValidationError
 from steelyard.errors import InputError
 from steelyard.hosts import artifacts
 from steelyard.hosts.artifacts import Jars
+from steelyard.hosts.cgroup import Group
 from steelyard.hosts.java import Java
 from steelyard.hosts.local import LocalHost
 from steelyard.hosts.place import Place, place_of
+from steelyard.hosts.process import own_identity
 from steelyard.spec.hbase import HBaseAccess, HBaseHeaps, HBaseHostsSystem, HBaseSystem
 from steelyard.spec.local import NodeLimits
 from steelyard.systems.hbase import config, defaults, facts, profile, serving
@@ -32,7 +35,7 @@ from steelyard.systems.hbase.layout import (
     HBaseSpec,
     node_specs,
 )
-from steelyard.systems.hbase.testbed import HBaseTestbed
+from steelyard.systems.hbase.testbed import HBaseNode, HBaseTestbed
 from steelyard.systems.hbase.versions import LINES, coordinates, resolve
 from steelyard.systems.server import last_word
 
@@ -236,6 +239,41 @@ def test_the_plan_names_registries_or_the_ensemble(tmp_path: Path) -> None:
             "block_cache": True, "bloom": "ROW", "versions": 1, "compression": "NONE", "regions": 6,
             "client_buffering": 4096, "connections": 1, "user": None, "fresh": False,
         }  # fmt: skip
+
+
+def test_it_serves_as_long_as_a_region_server_lives(tmp_path: Path) -> None:
+    system, me = HBaseSystem(nodes=2, masters=1), own_identity()
+    testbed = HBaseTestbed(system, name="paper", root=tmp_path, host=LocalHost())
+    testbed.nodes = [
+        HBaseNode(
+            spec,
+            Group(),
+            [testbed._server(launch(system).server(spec, role), Group()) for role in spec.roles],
+        )
+        for spec in specs(system)
+    ]
+    running = {server.name: server for server in testbed.servers}
+    for server in testbed.servers:
+        server.identity, server.expected_up = me, True
+    assert testbed.serves()
+    for name in ("node1/regionserver", "node2/regionserver"):
+        running[name].identity = replace(me, start_ticks=0)
+    assert not testbed.serves()  # the masters and DataNodes that live answer no client
+    assert [death.server for death in testbed.dead()] == ["node1/regionserver", "node2/regionserver"]
+
+
+def test_how_a_cluster_that_stays_is_used(tmp_path: Path) -> None:
+    said = {}
+    for version, more in (("2.6", {}), ("2.4", {"zookeeper.znode.parent": "/other"})):
+        system = HBaseSystem(version=version, nodes=2, settings=more)
+        testbed = HBaseTestbed(system, name="paper", root=tmp_path, host=LocalHost())
+        testbed.specs = list(specs(system))
+        said[version] = testbed.bench_words()
+    assert said == {
+        "2.6": ["hbase --hosts 127.10.9.3:16000,127.10.9.1:16020,127.10.9.2:16020",
+                "hbase --zookeeper 127.10.9.3:2181"],
+        "2.4": ["hbase --zookeeper 127.10.9.3:2181 --zookeeper-parent /other"],
+    }  # fmt: skip
 
 
 def test_given_hosts() -> None:

@@ -15,7 +15,7 @@ from steelyard.spec.local import NodeLimits
 from steelyard.spec.system import EmbeddedSystem, HostsSystem, NullSystem
 from steelyard.systems import create
 from steelyard.systems.cassandra import cql_probe
-from steelyard.systems.cassandra.cql_probe import Place
+from steelyard.systems.cassandra.login import CqlPlace
 
 
 @pytest.fixture(autouse=True)
@@ -121,7 +121,7 @@ def frame(opcode: int, body: bytes) -> bytes:
     return struct.pack(">BBhBI", 0x84, 0, 1, opcode, len(body)) + body
 
 
-def serve(*answers: bytes) -> Place:
+def serve(*answers: bytes) -> CqlPlace:
     """A server that gives these answers to the first connection, one a request."""
     listener = socket.create_server(("127.0.0.1", 0))
 
@@ -132,7 +132,7 @@ def serve(*answers: bytes) -> Place:
                 client.sendall(answer)
 
     threading.Thread(target=run, daemon=True).start()
-    return Place("127.0.0.1", listener.getsockname()[1])
+    return CqlPlace("127.0.0.1", listener.getsockname()[1])
 
 
 def test_rows_of_a_query() -> None:
@@ -151,7 +151,7 @@ def test_a_refused_query_says_why() -> None:
 def test_whether_a_node_answers() -> None:
     assert cql_probe.answers(serve(frame(6, b"\x00\x00")))
     assert not cql_probe.answers(serve(b"HTTP/1.1 400 Bad Request\r\n\r\n"))
-    assert not cql_probe.answers(Place("127.10.251.1", 9))
+    assert not cql_probe.answers(CqlPlace("127.10.251.1", 9))
 
 
 def test_embedded_store_is_removed_unless_it_was_given(tmp_path: Path) -> None:

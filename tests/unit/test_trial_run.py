@@ -12,10 +12,12 @@ import psutil
 import pytest
 from engine_fixtures import FakeEngine, Heard
 
+from steelyard.engine.fleet import Fleet
 from steelyard.engine.path import find_engine
 from steelyard.errors import InfrastructureError, Interrupted
 from steelyard.hosts.local import LocalHost
 from steelyard.hosts.say import Say
+from steelyard.lab.phase import PhaseRunner
 from steelyard.lab.signals import Interrupts
 from steelyard.lab.trial import TrialRun
 from steelyard.results.read import open_run
@@ -206,6 +208,21 @@ def test_a_server_that_dies_is_noted_and_the_run_goes_on(tmp_path: Path) -> None
     assert run.manifest.status == "done"
     assert events(run).count("server died") == 1
     assert {"kind": "server died", "text": "node2: killed by SIGKILL"} in run.manifest.warnings
+
+
+def test_a_server_that_comes_back_and_dies_again_is_told_twice(tmp_path: Path) -> None:
+    first, second = (
+        Death("node2", why, life) for life, why in enumerate(("killed by SIGKILL", "exit status 3"))
+    )
+    lives: list[list[Death]] = [[first], [first], [], [second], [second]]
+    run = trial_run(tmp_path, Bed(dead=lambda: lives.pop(0)))
+    look_after = PhaseRunner(
+        Fleet.__new__(Fleet), run.testbed, run.manifest, Heard(), Interrupts()
+    ).look_after_servers
+    for _ in range(5):
+        look_after()
+    told = [warning["text"] for warning in run.manifest.warnings if warning["kind"] == "server died"]
+    assert told == ["node2: killed by SIGKILL", "node2: exit status 3"]
 
 
 def test_when_nothing_answers_any_more_an_endless_phase_is_stopped(

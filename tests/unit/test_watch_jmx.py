@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from steelyard.systems.hbase.beans import ROLES
 from steelyard.watch import http
-from steelyard.watch.beans import ROLES, figures
+from steelyard.watch.beans import figures
 from steelyard.watch.jmx import REPEAT_AFTER_S, JmxDialogue, jmx_dialogues
 
 DATA = Path(__file__).parents[1] / "data" / "watch" / "jmx"
@@ -113,7 +114,7 @@ def test_what_a_version_or_a_starting_server_lacks_is_left_out() -> None:
 
 
 def test_what_is_due_is_asked_for_at_once_and_read_together(now: list[float]) -> None:
-    dialogue = JmxDialogue("master", "127.0.0.10", 16010, jvm=True)
+    dialogue = JmxDialogue(ROLES["master"], "127.0.0.10", 16010, jvm=True)
     assert dialogue.question().count(b"GET /jmx?qry=Hadoop:service=HBase,name=") == 3
     bodies = [body(name) for name in CAPTURED["master"]]
     wire = b"".join(map(plain, bodies))
@@ -130,7 +131,7 @@ def test_what_is_due_is_asked_for_at_once_and_read_together(now: list[float]) ->
 
 
 def test_a_server_that_changes_slowly_is_left_alone_in_between(now: list[float]) -> None:
-    dialogue = JmxDialogue("datanode", "h", 1, jvm=True)
+    dialogue = JmxDialogue(ROLES["datanode"], "h", 1, jvm=True)
     asked = []
     for _ in range(11):
         asked.append(bool(dialogue.question()))
@@ -139,14 +140,14 @@ def test_a_server_that_changes_slowly_is_left_alone_in_between(now: list[float])
 
 
 def test_another_status_is_an_error() -> None:
-    dialogue = JmxDialogue("namenode", "h", 1, jvm=False)
+    dialogue = JmxDialogue(ROLES["namenode"], "h", 1, jvm=False)
     dialogue.question()
     with pytest.raises(ValueError, match="status 403 for Hadoop:service=NameNode"):
         dialogue.cut(plain(b"").replace(b"200 OK", b"403 Forbidden"))
 
 
 def test_figures_that_were_not_renewed_are_not_taken_twice(now: list[float]) -> None:
-    dialogue = JmxDialogue("regionserver", "h", 1, jvm=False)
+    dialogue = JmxDialogue(ROLES["regionserver"], "h", 1, jvm=False)
     server, calls = (body(name) for name in CAPTURED["regionserver"][:2])
 
     def read(*bodies: bytes) -> dict[str, float]:
@@ -166,8 +167,8 @@ def test_figures_that_were_not_renewed_are_not_taken_twice(now: list[float]) -> 
 
 
 def test_of_several_servers_of_a_node_one_gives_heap_and_collections() -> None:
-    node = list(jmx_dialogues([("namenode", "h", 2), ("master", "h", 1)]))
+    node = list(jmx_dialogues([(ROLES["namenode"], "h", 2), (ROLES["master"], "h", 1)]))
     assert [address for address, _ in node] == [("h", 1), ("h", 2)]
     assert [b"JvmMetrics" in dialogue.question() for _, dialogue in node] == [True, False]
-    (only,) = jmx_dialogues([("namenode", "h", 2)])
+    (only,) = jmx_dialogues([(ROLES["namenode"], "h", 2)])
     assert b"service=NameNode,name=JvmMetrics" in only[1].question()

@@ -17,9 +17,10 @@ from urllib.parse import parse_qs, urlparse
 import pytest
 from watching import LIMIT_S, SENT_NS, await_samples, times
 
+from steelyard.systems.hbase.beans import ROLES
 from steelyard.systems.waiting import wait_until
 from steelyard.watch import Sampler
-from steelyard.watch.beans import ROLES, Bean, Role
+from steelyard.watch.beans import Bean
 from steelyard.watch.target import WatchTarget
 
 PERIOD_S = 0.05
@@ -80,7 +81,7 @@ def serving(server: Jmx) -> Iterator[tuple[str, int]]:
 
 
 def node(*servers: tuple[str, str, int]) -> WatchTarget:
-    return WatchTarget("node1", jmx=servers)
+    return WatchTarget("node1", jmx=tuple((ROLES[role], host, port) for role, host, port in servers))
 
 
 def own(_target: WatchTarget) -> list[int]:
@@ -96,7 +97,7 @@ def in_quick_motion(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for name, role in list(ROLES.items()):
         jvm = quick(role.jvm) if role.jvm else None
-        monkeypatch.setitem(ROLES, name, Role(tuple(map(quick, role.beans)), jvm))
+        monkeypatch.setitem(ROLES, name, replace(role, beans=tuple(map(quick, role.beans)), jvm=jvm))
 
 
 def counted(server: Jmx) -> Counter[str]:
@@ -165,10 +166,3 @@ def test_a_frozen_server_is_asked_nothing_more_and_holds_up_nobody() -> None:
     assert times(sampler, "node1", "server_regions").is_empty()
     assert len(region.queries) <= 4
     assert "never answered: no answer for" in sampler.missing["node1.server_* (regionserver)"]
-
-
-def test_a_role_nobody_knows_is_refused_at_once() -> None:
-    with pytest.raises(
-        ValueError, match="no servers of the role 'thrift' are known; there are regionserver, master"
-    ):
-        Sampler([node(("thrift", "127.0.0.1", 1))], dict, os.getpid(), own)

@@ -1,11 +1,12 @@
 //! Every acknowledged write is read back: what is lost, what is stale, and of which records, by the first of them.
 
+use crate::counts::Verdicts;
 use crate::generate::values::LOADED;
 use crate::ledger::Ledger;
 use crate::operation::Outcome;
-use crate::phase_state::{Ticket, Verdicts};
 use crate::reply::Reply;
 use crate::summary::{Example, Findings};
+use crate::ticket::Ticket;
 
 /// What an audit has found so far.
 #[derive(Debug, Clone)]

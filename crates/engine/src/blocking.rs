@@ -2,17 +2,19 @@
 //!
 //! A claim and the record of the last operation share one short lock; beside calls of microseconds it does not show.
 
-use crate::clock::Clock;
-use crate::crew::Crew;
-use crate::perform::{Bench, Desk, Tools};
-use crate::phase_state::{Claim, PhaseState, Ticket};
+use crate::clients::Clients;
+use crate::clock::{Clock, nanos};
+use crate::driver::{Driver, Exchange};
+use crate::perform::{Next, Progress, Tools};
+use crate::phase_state::{Claim, Performed, PhaseState, Ticket};
+use crate::summary::PacingFacts;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
 struct State {
-    core: Option<PhaseState>,
+    phase: Option<PhaseState>,
     /// A thread waits for the head of the schedule already; the others wait to be called.
     led: bool,
 }
@@ -33,15 +35,15 @@ impl Shared {
         &self,
         mut state: MutexGuard<'_, State>,
         slot: usize,
-        bench: &Bench,
+        clock: &Clock,
         ticket: &mut Ticket,
     ) -> bool {
         loop {
-            let now = bench.clock.now();
-            let Some(core) = state.core.as_mut() else {
+            let now = clock.now();
+            let Some(phase) = state.phase.as_mut() else {
                 return false;
             };
-            match core.claim(slot, now, ticket) {
+            match phase.claim(slot, now, ticket) {
                 Claim::End => {
                     self.call.notify_all();
                     return false;
@@ -74,37 +76,86 @@ impl Shared {
     }
 }
 
-fn client(shared: &Shared, bench: &Bench, slot: usize) {
+/// What a client thread works with.
+struct Client<D> {
+    clock: Clock,
+    tools: Tools,
+    driver: Arc<D>,
+    ticket: Ticket,
+    exchange: Exchange,
+    progress: Progress,
+}
+
+impl<D: Driver> Client<D> {
+    /// Do what the ticket says.
+    fn perform(&mut self) -> Performed {
+        let Self {
+            ticket,
+            exchange,
+            progress,
+            tools,
+            ..
+        } = self;
+        progress.begin(tools, ticket, exchange, self.clock.now());
+        loop {
+            let attempt = progress.attempt(&tools.policy);
+            let Exchange { op, reply } = &mut *exchange;
+            let (timeout, values) = (nanos(attempt.timeout_ns), &tools.generator.values);
+            let made = self
+                .driver
+                .execute(op, attempt.number, timeout, values, reply);
+            let outcome = futures::executor::block_on(made);
+            let now = self.clock.now();
+            match progress.ended(&tools.policy, ticket, exchange, outcome, now) {
+                Next::Done(did) => return did,
+                Next::Attempt => {}
+                Next::Pause(until) => {
+                    std::thread::sleep(nanos(until.saturating_sub(now)));
+                    progress.again(self.clock.now());
+                }
+            }
+        }
+    }
+}
+
+fn client(shared: &Shared, slot: usize, tools: Tools, driver: Arc<impl Driver>) {
     // SAFETY: prctl with these arguments only changes this thread's timer slack.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
-    let mut desk = Desk::default();
-    let mut claimed = shared.claim(shared.lock(), slot, bench, &mut desk.ticket);
+    let mut client = Client {
+        clock: Clock::default(),
+        tools,
+        driver,
+        ticket: Ticket::default(),
+        exchange: Exchange::default(),
+        progress: Progress::default(),
+    };
+    let mut claimed = shared.claim(shared.lock(), slot, &client.clock, &mut client.ticket);
     while claimed {
-        let did = futures::executor::block_on(bench.perform(&mut desk));
+        let did = client.perform();
         let mut state = shared.lock();
-        let Desk { ticket, reply, .. } = &mut desk;
-        if let Some(core) = state.core.as_mut() {
-            core.finish(slot, ticket, &did, reply);
+        if let Some(phase) = state.phase.as_mut() {
+            phase.finish(slot, &client.ticket, &did, &mut client.exchange.reply);
         }
-        claimed = shared.claim(state, slot, bench, &mut desk.ticket);
+        claimed = shared.claim(state, slot, &client.clock, &mut client.ticket);
     }
 }
 
 /// Clients on threads of their own.
-pub struct ThreadCrew {
+pub struct ClientThreads {
     shared: Arc<Shared>,
 }
 
-impl ThreadCrew {
-    /// Put `clients` to work on `core`; each drops its clone of `present` when it leaves.
-    pub fn start(
-        core: PhaseState,
+impl ClientThreads {
+    /// Put `clients` to work on `phase`; each drops its clone of `present` when it ends.
+    pub fn start<D: Driver + Send + Sync + 'static>(
+        phase: PhaseState,
         tools: &Tools,
+        driver: &Arc<D>,
         clients: usize,
         present: &mpsc::Sender<()>,
     ) -> std::io::Result<Self> {
         let state = Mutex::new(State {
-            core: Some(core),
+            phase: Some(phase),
             led: false,
         });
         let shared = Arc::new(Shared {
@@ -113,35 +164,26 @@ impl ThreadCrew {
             turns: AtomicU64::new(0),
         });
         for slot in 0..clients {
-            let (shared, present, tools) = (shared.clone(), present.clone(), tools.clone());
+            let (shared, present) = (shared.clone(), present.clone());
+            let (tools, driver) = (tools.clone(), driver.clone());
             std::thread::Builder::new()
                 .name(format!("client-{slot}"))
                 .stack_size(512 * 1024)
                 .spawn(move || {
                     let _present = present;
-                    client(
-                        &shared,
-                        &Bench {
-                            clock: Clock::default(),
-                            tools,
-                        },
-                        slot,
-                    );
+                    client(&shared, slot, tools, driver);
                 })?;
         }
         Ok(Self { shared })
     }
 }
 
-impl Crew for ThreadCrew {
-    fn with_core<R>(&self, use_core: impl FnOnce(&mut PhaseState) -> R) -> R {
-        use_core(
-            self.shared
-                .lock()
-                .core
-                .as_mut()
-                .expect("the core leaves only with the crew"),
-        )
+impl Clients for ClientThreads {
+    fn with_state<R: Send + 'static>(
+        &self,
+        use_state: impl FnOnce(&mut PhaseState) -> R + Send + 'static,
+    ) -> Option<R> {
+        self.shared.lock().phase.as_mut().map(use_state)
     }
 
     fn wake(&self) {
@@ -151,11 +193,13 @@ impl Crew for ThreadCrew {
 
     fn abandon(&self) {} // a blocking call cannot be cut short; the process ends without it
 
-    fn turns(&self) -> u64 {
-        self.shared.turns.load(Ordering::Relaxed)
-    }
-
-    fn into_core(self) -> Option<PhaseState> {
-        self.shared.lock().core.take()
+    fn into_state(self) -> Option<(PhaseState, PacingFacts)> {
+        let turns = self.shared.turns.load(Ordering::Relaxed);
+        let phase = self.shared.lock().phase.take()?;
+        let facts = PacingFacts {
+            turns,
+            ..PacingFacts::default()
+        };
+        Some((phase, facts))
     }
 }

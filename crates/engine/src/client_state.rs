@@ -14,6 +14,8 @@ const BACKLOG_LEAST: f64 = 10.0;
 const WAITED_SHARE: f64 = 0.1;
 /// Lateness of the loop that makes up this share of the mean response changes what is measured.
 const LATE_SHARE: f64 = 0.1;
+/// What the thread of the event loop is called.
+pub const EVENT_LOOP: &str = "event-loop";
 /// The cap is the server's doing when this share of it is on the wire.
 const WIRE_SHARE: f64 = 0.5;
 
@@ -79,14 +81,13 @@ impl Second {
 pub struct RunWait {
     /// All that are there.
     pub all_ns: u64,
-    /// The first one, whose is the loop.
+    /// The event loop's; 0 where a driver's clients are threads.
     pub loop_ns: u64,
 }
 
 impl RunWait {
     /// So far.
     pub fn now() -> Self {
-        let own = std::process::id().to_string();
         let mut waited = Self::default();
         for thread in fs::read_dir("/proc/self/task")
             .into_iter()
@@ -96,7 +97,8 @@ impl RunWait {
             let told = fs::read_to_string(thread.path().join("schedstat")).ok();
             let ns = told.and_then(|text| text.split(' ').nth(1)?.parse::<u64>().ok());
             waited.all_ns += ns.unwrap_or(0);
-            if thread.file_name().to_str() == Some(&own) {
+            let name = fs::read_to_string(thread.path().join("comm")).unwrap_or_default();
+            if name.trim_end() == EVENT_LOOP {
                 waited.loop_ns = ns.unwrap_or(0);
             }
         }

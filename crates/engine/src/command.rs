@@ -29,6 +29,8 @@ pub enum Order {
         at_ns: Option<u64>,
         /// Its first operation number.
         first: Option<u64>,
+        /// Operations per second over all engines from its start on; the plan's if left out.
+        rate: Option<f64>,
     },
     /// Change the target rate.
     Rate {

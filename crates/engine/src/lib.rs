@@ -1,25 +1,30 @@
 //! Steelyard's load engine.
 //!
-//! The way of an operation: `plan` -> `schedule` and `dispense` (when is it due, who does it) -> `worker` or `blocking`
-//! { `generate` (what is it) -> `driver` (do it, timed in `perform`) -> `phase_state`, `recorder` (how did it go) } -> `writer`, `tally`
+//! The way of an operation: `plan` -> `schedule` and `dispense` (when is it due, who does it) -> `event_loop` or `blocking`
+//! { `generate` (what is it) -> `driver` (do it, retried in `perform`) -> `phase_state`, `recorder` (how did it go) } -> `writer`, `tally`
 //! (files) and `events`. Nothing here knows of studies, clusters or reports.
 
 pub mod audit;
 pub mod blocking;
 pub mod client_state;
+pub mod clients;
 pub mod clock;
 pub mod command;
-pub mod crew;
+pub mod counts;
+pub mod deadlines;
 pub mod dispense;
 pub mod distribution;
 pub mod driver;
+pub mod event_loop;
 pub mod events;
 pub mod generate;
 pub mod ledger;
 pub mod marks;
 pub mod merge;
 pub mod merged;
+pub mod net;
 pub mod operation;
+pub mod pacing;
 pub mod perform;
 pub mod phase;
 pub mod phase_files;
@@ -32,6 +37,5 @@ pub mod schedule;
 pub mod series;
 pub mod summary;
 pub mod tally;
-pub mod timer;
-pub mod worker;
+pub mod ticket;
 pub mod writer;

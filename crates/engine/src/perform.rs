@@ -1,14 +1,12 @@
 //! One operation from ticket to answer: build it, attempt it until the policy says stop, stamp the clocks.
 
-use crate::clock::{Clock, nanos};
-use crate::driver::{AnyDriver, Driver};
+use crate::driver::{Attempt, Exchange};
 use crate::generate::Generator;
-use crate::operation::{Kind, Operation, Outcome};
+use crate::operation::{Kind, Outcome};
 use crate::phase_state::{Performed, Ticket, Turn};
 use crate::plan::{Plan, Retry};
-use crate::reply::Reply;
+use crate::reply::Brought;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Deadlines and retries: one policy for all systems.
 #[derive(Debug, Clone, Copy)]
@@ -35,170 +33,199 @@ impl Policy {
     }
 }
 
-/// What clients of all threads share.
+/// What every client works with.
 #[derive(Clone)]
 pub struct Tools {
     /// Keys and values.
     pub generator: Arc<Generator>,
-    /// The database.
-    pub driver: AnyDriver,
     /// Deadlines and retries.
     pub policy: Policy,
 }
 
-/// What a client needs to do its work; one per thread, since a clock is.
-pub struct Bench {
-    /// The thread's clock.
-    pub clock: Clock,
-    /// What all threads share.
-    pub tools: Tools,
+/// First pause between attempts, doubled each time up to [`LONGEST_PAUSE_NS`]: a refused connection must not become a busy loop.
+const FIRST_PAUSE_NS: u64 = 1_000_000;
+const LONGEST_PAUSE_NS: u64 = 100_000_000;
+
+/// What follows on an attempt that has ended.
+#[derive(Debug)]
+pub enum Next {
+    /// Another attempt, at once: a read-modify-write writes what it has read.
+    Attempt,
+    /// Another attempt at this time, ns.
+    Pause(u64),
+    /// Nothing: the operation is done.
+    Done(Performed),
 }
 
-/// A client's buffers, reused from operation to operation.
-#[derive(Default)]
-pub struct Desk {
-    /// What is to be done.
-    pub ticket: Ticket,
-    /// The operation.
-    pub op: Operation,
-    /// What came back.
-    pub reply: Reply,
+/// Where an operation is between its ticket and its end. It is told the time and how attempts ended; making them is the
+/// event loop's, or a client thread's.
+///
+/// The clock is never restarted: `started` is of the first attempt, `done` of the last, each read at the socket where the
+/// driver can, else around its call.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// When the attempt was begun, ns.
+    begun: u64,
+    deadline: u64,
+    started: u64,
+    attempts: u32,
+    pause_ns: u64,
+    /// Of a read-modify-write whose read was done, with what it brought.
+    read: Option<(Performed, Brought)>,
 }
 
-/// First pause between attempts, doubled each time up to [`LONGEST_PAUSE`]: a refused connection must not become a busy loop.
-const FIRST_PAUSE: Duration = Duration::from_millis(1);
-const LONGEST_PAUSE: Duration = Duration::from_millis(100);
-
-impl Bench {
-    /// Do the desk's ticket.
-    pub async fn perform(&self, desk: &mut Desk) -> Performed {
-        let Desk { ticket, op, reply } = &mut *desk;
-        self.tools.generator.fill(&ticket.draft, op);
+impl Progress {
+    /// Take up `ticket` at `now`: its first attempt may begin.
+    #[inline]
+    pub fn begin(&mut self, tools: &Tools, ticket: &Ticket, exchange: &mut Exchange, now: u64) {
+        let Exchange { op, reply } = exchange;
+        tools.generator.fill(&ticket.draft, op);
         op.timestamp_us = ticket.timestamp_us;
         op.peer = ticket.peer;
-        let versions = self.tools.policy.versions && ticket.draft.kind != Kind::Scan;
-        reply.reset(ticket.judge, versions);
-        let begun = self.clock.now();
-        let deadline = begun + self.tools.policy.timeout_ns;
         if ticket.draft.kind == Kind::ReadModifyWrite {
-            return self.read_modify_write(desk, begun, deadline).await;
+            op.kind = Kind::Read;
+            op.fields = ticket.draft.read_fields;
         }
-        self.attempts(desk, begun, deadline).await
+        let versions = tools.policy.versions && ticket.draft.kind != Kind::Scan;
+        reply.reset(ticket.judge, versions);
+        self.first_attempt(&tools.policy, now);
+        self.read = None;
     }
 
-    async fn read_modify_write(&self, desk: &mut Desk, begun: u64, deadline: u64) -> Performed {
-        desk.op.kind = Kind::Read;
-        desk.op.fields = desk.ticket.draft.read_fields;
-        let read = self.attempts(desk, begun, deadline).await;
-        if read.outcome != Outcome::Ok {
-            return read;
-        }
-        desk.op.kind = Kind::Update;
-        desk.op.fields = desk.ticket.draft.fields;
-        desk.reply
-            .note_attempt(read.outcome, read.done.saturating_sub(read.started));
-        // Attempts at the update forget what the one before brought, never what the read did.
-        let brought = desk.reply.put_aside();
-        desk.reply.retry();
-        let update = self.attempts(desk, read.done, deadline).await;
-        desk.reply.take_back(brought);
-        Performed {
-            started: read.started,
-            attempts: read.attempts.max(update.attempts),
-            turn: Some(Turn {
-                read_done: read.done,
-                update_started: update.started,
-            }),
-            ..update
+    /// Begin to send the batch that lies in the reply, full since `now`.
+    pub fn begin_flush(&mut self, policy: &Policy, exchange: &mut Exchange, now: u64) {
+        exchange.op.kind = Kind::Flush;
+        exchange.reply.reset(false, false);
+        self.first_attempt(policy, now);
+        self.read = None;
+    }
+
+    const fn first_attempt(&mut self, policy: &Policy, now: u64) {
+        self.begun = now;
+        self.deadline = now + policy.timeout_ns;
+        self.attempts = 1;
+        self.pause_ns = FIRST_PAUSE_NS;
+    }
+
+    /// Make another attempt at `now`, after a pause.
+    pub const fn again(&mut self, now: u64) {
+        self.begun = now;
+        self.attempts += 1;
+    }
+
+    /// The attempt to be made.
+    #[inline]
+    pub fn attempt(&self, policy: &Policy) -> Attempt {
+        Attempt {
+            number: self.attempts,
+            timeout_ns: self
+                .deadline
+                .saturating_sub(self.begun)
+                .min(policy.attempt_ns),
         }
     }
 
-    /// Send the batch that lies in the reply, `due` since it was full.
-    pub async fn flush(&self, due: u64, desk: &mut Desk) -> Performed {
-        desk.op.kind = Kind::Flush;
-        desk.reply.reset(false, false);
-        let deadline = due + self.tools.policy.timeout_ns;
-        self.attempts(desk, due, deadline).await
+    /// When the attempt is to be given up, ns.
+    #[inline]
+    pub fn gives_up_at(&self, policy: &Policy) -> u64 {
+        self.begun + self.attempt(policy).timeout_ns
     }
 
-    /// Attempt until it succeeds, retrying cannot help, or the deadline has passed. The clock is never restarted: `started`
-    /// is of the first attempt, `done` of the last, each read at the socket where the driver can, else around its call.
-    async fn attempts(&self, desk: &mut Desk, begun: u64, deadline: u64) -> Performed {
-        let outcome = self.attempt(desk, 1, begun, deadline).await;
-        let now = self.clock.now();
-        let stamps = desk.reply.stamps;
-        // The two clocks differ by nanoseconds: nothing is sent before it was taken.
-        let started = stamps.sent_ns.map_or(begun, |sent| sent.max(begun));
-        let first = Performed {
+    /// The attempt has ended at `now`.
+    #[inline]
+    pub fn ended(
+        &mut self,
+        policy: &Policy,
+        ticket: &Ticket,
+        exchange: &mut Exchange,
+        outcome: Outcome,
+        now: u64,
+    ) -> Next {
+        let stamps = exchange.reply.stamps;
+        if self.attempts == 1 {
+            // The two clocks differ by nanoseconds: nothing is sent before it was taken.
+            self.started = stamps
+                .sent_ns
+                .map_or(self.begun, |sent| sent.max(self.begun));
+        }
+        let did = Performed {
             outcome,
-            started,
-            done: stamps.received_ns.unwrap_or(now).max(started),
-            attempts: 1,
+            started: self.started,
+            done: stamps.received_ns.unwrap_or(now).max(self.started),
+            attempts: self.attempts,
             turn: None,
         };
-        if desk.reply.error.is_none() && !outcome.retryable() {
-            return first;
+        if (exchange.reply.error.is_some() || outcome.retryable())
+            && let Some(until) = self.failed(policy, exchange, outcome, now)
+        {
+            return Next::Pause(until);
         }
-        // Seldom, and its state would make that of every operation larger.
-        Box::pin(self.further_attempts(desk, first, now, deadline)).await
-    }
-
-    /// What follows on an attempt that ended, at `now`, in an error.
-    async fn further_attempts(
-        &self,
-        desk: &mut Desk,
-        mut did: Performed,
-        mut now: u64,
-        deadline: u64,
-    ) -> Performed {
-        let mut pause = FIRST_PAUSE;
-        let mut last_begun = did.started;
-        loop {
-            if let Some(text) = desk.reply.error.take() {
-                desk.reply.failure.get_or_insert((did.outcome, text));
-            }
-            let again = did.outcome.retryable() && self.tools.policy.retry == Retry::UntilDeadline;
-            if !again || now + pause.as_nanos() as u64 >= deadline {
-                return did;
-            }
-            self.pause(pause).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
-            desk.reply
-                .note_attempt(did.outcome, now.saturating_sub(last_begun));
-            desk.reply.retry();
-            did.attempts += 1;
-            let begun = self.clock.now();
-            last_begun = begun;
-            did.outcome = self.attempt(desk, did.attempts, begun, deadline).await;
-            now = self.clock.now();
-            let received = desk.reply.stamps.received_ns;
-            did.done = received.unwrap_or(now).max(did.started);
+        if ticket.draft.kind == Kind::ReadModifyWrite && exchange.op.kind != Kind::Flush {
+            return self.step(policy, ticket, exchange, did);
         }
+        Next::Done(did)
     }
 
-    /// One attempt. (No future of its own around the driver's: it would be polled for every operation.)
-    fn attempt<'a>(
-        &'a self,
-        desk: &'a mut Desk,
-        attempt: u32,
-        begun: u64,
-        deadline: u64,
-    ) -> impl Future<Output = Outcome> + 'a {
-        let left = deadline.saturating_sub(begun);
-        let timeout = nanos(left.min(self.tools.policy.attempt_ns));
-        let Desk { op, reply, .. } = desk;
-        let values = &self.tools.generator.values;
-        self.tools
-            .driver
-            .execute(op, attempt, timeout, values, reply)
-    }
-
-    async fn pause(&self, pause: Duration) {
-        if self.tools.driver.blocks() {
-            std::thread::sleep(pause); // this thread serves one client, there is no reactor to keep running
+    /// An attempt failed: until when to pause before the next one, if there is one.
+    #[cold]
+    fn failed(
+        &mut self,
+        policy: &Policy,
+        exchange: &mut Exchange,
+        outcome: Outcome,
+        now: u64,
+    ) -> Option<u64> {
+        let reply = &mut exchange.reply;
+        if let Some(text) = reply.error.take() {
+            reply.failure.get_or_insert((outcome, text));
+        }
+        let until = now + self.pause_ns;
+        if !outcome.retryable() || policy.retry != Retry::UntilDeadline || until >= self.deadline {
+            return None;
+        }
+        self.pause_ns = (self.pause_ns * 2).min(LONGEST_PAUSE_NS);
+        let since = if self.attempts == 1 {
+            self.started
         } else {
-            tokio::time::sleep(pause).await;
-        }
+            self.begun
+        };
+        reply.note_attempt(outcome, now.saturating_sub(since));
+        reply.retry();
+        Some(until)
+    }
+
+    /// A part of a read-modify-write is done: its update is due when its read is.
+    fn step(
+        &mut self,
+        policy: &Policy,
+        ticket: &Ticket,
+        exchange: &mut Exchange,
+        did: Performed,
+    ) -> Next {
+        let reply = &mut exchange.reply;
+        let Some((read, brought)) = self.read.take() else {
+            if did.outcome != Outcome::Ok {
+                return Next::Done(did);
+            }
+            reply.note_attempt(did.outcome, did.done.saturating_sub(did.started));
+            // Attempts at the update forget what the one before brought, never what the read did.
+            self.read = Some((did, reply.put_aside()));
+            reply.retry();
+            exchange.op.kind = Kind::Update;
+            exchange.op.fields = ticket.draft.fields;
+            self.first_attempt(policy, did.done);
+            return Next::Attempt;
+        };
+        reply.take_back(brought);
+        Next::Done(Performed {
+            started: read.started,
+            attempts: read.attempts.max(did.attempts),
+            turn: Some(Turn {
+                read_done: read.done,
+                update_started: did.started,
+            }),
+            ..did
+        })
     }
 }
 

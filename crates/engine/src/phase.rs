@@ -1,19 +1,23 @@
 //! One phase from its start to its summary: clients to work, ticks, commands, the end.
 
-use crate::clock::{Clock, Usage, monotonic_ns, peak_resident_bytes, realtime_ns};
+use crate::blocking::ClientThreads;
+use crate::clients::Clients;
+use crate::clock::{Usage, monotonic_ns, peak_resident_bytes, realtime_ns};
 use crate::command::{Command, Order};
-use crate::crew::Crew;
 use crate::dispense::Dispenser;
-use crate::driver::{AnyDriver, Driver, Traffic};
+use crate::driver::{AnyDriver, Traffic};
+use crate::event_loop::{EventLoop, Parts};
 use crate::events::Events;
 use crate::generate::{Cursor, Generator};
 use crate::ledger::Ledger;
 use crate::marks::mark;
 use crate::merged::{Greatest, Least};
-use crate::perform::{Bench, Policy, Tools};
+use crate::operation::Outcome;
+use crate::pacing::Pacer;
+use crate::perform::{Policy, Tools};
 use crate::phase_files::PhaseFiles;
 use crate::phase_state::{PhaseParts, PhaseState, WriteClock};
-use crate::plan::{Arrivals, EngineShare, Phase, PhaseKind, Plan, Rate};
+use crate::plan::{Arrivals, EngineShare, Phase, PhaseKind, Plan};
 use crate::recorder::{Recorder, SECOND};
 use crate::summary::{
     Censored, Findings, PacingFacts, Summary, Verification, Within, attempts, failures, operations,
@@ -30,15 +34,16 @@ use tokio::time::Instant;
 const GRACE: Duration = Duration::from_secs(2);
 /// How often the conductor looks whether the phase is over.
 const LOOK: Duration = Duration::from_millis(100);
-/// Rate above which the pacing quantum doubles, operations per second.
-const FAST: f64 = 20_000.0;
-
 /// What all phases of a run share.
 pub struct PhaseRunner<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// The database.
     pub driver: AnyDriver,
+    /// What makes its operations.
+    pub generator: Arc<Generator>,
+    /// Where they are performed, unless the driver's calls block.
+    pub event_loop: Option<EventLoop>,
     /// Where events go.
     pub events: Events,
     /// Commands.
@@ -67,13 +72,10 @@ pub fn share_of(cap: u32, plan: &Plan) -> usize {
     ((cap * (i + 1) / k - cap * i / k) as usize).max(1)
 }
 
-fn quantum_ns(plan: &Plan, arrivals: &Arrivals) -> u64 {
-    let highest = arrivals.rate().map_or(0.0, Rate::highest);
-    let rate = highest / f64::from(plan.engine.count);
-    plan.pacing
-        .quantum_us
-        .unwrap_or(if rate > FAST { 100 } else { 50 })
-        * 1000
+/// Whether every operation is one request, so that its answer may wait for the loop's next wake-up.
+fn single_requests(plan: &Plan) -> bool {
+    let mix = &plan.workload.mix;
+    mix.read_modify_write == 0.0 && mix.scan == 0.0 && !plan.driver.buffers()
 }
 
 impl PhaseRunner<'_> {
@@ -100,7 +102,7 @@ impl PhaseRunner<'_> {
         let clients = share_of(phase.in_flight, self.plan);
         let timeout_ns = self.plan.timeout_ms * 1_000_000;
         let (dispenser, cursor) = self.numbers(phase, start_ns, first, &ledger)?;
-        let core = PhaseState::new(PhaseParts {
+        let state = PhaseState::new(PhaseParts {
             dispenser,
             cursor,
             recorder: Recorder::new(
@@ -128,8 +130,7 @@ impl PhaseRunner<'_> {
         };
         let writer = writer::start(tally, info, messages, spare).map_err(|e| e.to_string())?;
         let tools = Tools {
-            generator: Arc::new(Generator::new(self.plan).map_err(|e| e.0)?),
-            driver: self.driver.clone(),
+            generator: Arc::clone(&self.generator),
             policy: Policy::new(self.plan),
         };
         wait_until(start_ns).await;
@@ -139,20 +140,27 @@ impl PhaseRunner<'_> {
         );
         let before = Used::now(&self.driver);
         let (present, leaving) = mpsc::channel(1);
-        let closing = if self.driver.blocks() {
-            let crew = crate::blocking::ThreadCrew::start(core, &tools, clients, &present)
-                .map_err(|e| e.to_string())?;
-            drop(present);
-            self.conduct(crew, leaving, start_ns, &phase.name).await?
-        } else {
-            let bench = Bench {
-                clock: Clock::default(),
-                tools,
-            };
-            let quantum = quantum_ns(self.plan, &phase.arrivals);
-            let crew = crate::worker::ReactorCrew::start(core, bench, clients, quantum, present)
-                .map_err(|e| e.to_string())?;
-            self.conduct(crew, leaving, start_ns, &phase.name).await?
+        let closing = match (&self.driver, self.event_loop.clone()) {
+            (_, Some(event_loop)) => {
+                let clients = event_loop.run(Parts {
+                    pacer: Pacer::new(self.plan.pacing, start_ns),
+                    lingers: single_requests(self.plan),
+                    cap: clients,
+                    state,
+                    tools,
+                    present,
+                });
+                self.conduct(clients, leaving, start_ns, &phase.name)
+                    .await?
+            }
+            (AnyDriver::Embedded(driver), None) => {
+                let threads = ClientThreads::start(state, &tools, driver, clients, &present)
+                    .map_err(|e| e.to_string())?;
+                drop(present);
+                self.conduct(threads, leaving, start_ns, &phase.name)
+                    .await?
+            }
+            (_, None) => return Err("the driver has no session".into()),
         };
         self.close(phase, first, closing, writer, before, start_ns)
     }
@@ -188,20 +196,15 @@ impl PhaseRunner<'_> {
     }
 
     /// What an audit has found, its records by their keys.
-    fn findings(&self, core: &mut PhaseState) -> Result<Option<Findings>, String> {
-        let Some(audit) = core.audit.take() else {
-            return Ok(None);
-        };
-        let generator = Generator::new(self.plan).map_err(|e| e.0)?;
-        Ok(Some(
-            audit.findings(|rank| generator.key(rank).as_str().to_owned()),
-        ))
+    fn findings(&self, core: &mut PhaseState) -> Option<Findings> {
+        let audit = core.audit.take()?;
+        Some(audit.findings(|rank| self.generator.key(rank).as_str().to_owned()))
     }
 
     /// Tick and obey until every client has left.
     async fn conduct(
         &mut self,
-        crew: impl Crew,
+        clients: impl Clients,
         mut leaving: mpsc::Receiver<()>,
         start_ns: u64,
         phase: &str,
@@ -213,51 +216,58 @@ impl PhaseRunner<'_> {
                 biased;
                 gone = leaving.recv() => if gone.is_none() { break },
                 command = self.commands.recv(), if !stop => match command {
-                    Some(command) => stop |= self.obey(&crew, &command, phase),
+                    Some(command) => stop |= self.obey(&clients, &command, phase),
                     None => stop = true,
                 },
                 () = tokio::time::sleep(until_look(start_ns)) => {
                     let now = monotonic_ns();
-                    let on_wire = self.driver.traffic().map(|so_far| so_far.requests - so_far.answers.min(so_far.requests));
-                    crew.with_core(|core| {
+                    let traffic = self.driver.traffic();
+                    let on_wire = traffic.map(|so_far| so_far.requests - so_far.answers.min(so_far.requests));
+                    let ended = clients.with_state(move |state| {
                         if let Some(requests) = on_wire {
-                            core.on_wire(requests);
+                            state.on_wire(requests);
                         }
-                        core.tick(now);
+                        state.tick(now);
+                        state.dispenser.ended(now)
                     });
-                    self.complain(&crew);
-                    if crew.with_core(|core| core.dispenser.ended(now)) {
-                        crew.wake();
+                    self.complain(&clients);
+                    if ended == Some(true) {
+                        clients.wake();
                         // What the last operation had collected is flushed after it.
                         let rounds = 1 + u32::from(self.plan.driver.buffers());
                         let deadline = Duration::from_millis(self.plan.timeout_ms) * rounds + GRACE;
                         let limit = *given_up.get_or_insert_with(|| Instant::now() + deadline);
                         if Instant::now() > limit {
-                            crew.abandon();
+                            clients.abandon();
                             break;
                         }
                     }
                 }
             }
         }
-        self.complain(&crew);
-        let turns = crew.turns();
-        let core = crew.into_core().ok_or("the clients left no state behind")?;
-        Ok(Closing { core, turns, stop })
+        let (mut state, pacing) = clients
+            .into_state()
+            .ok_or("the clients left no state behind")?;
+        self.warn_of(std::mem::take(&mut state.complaints));
+        Ok(Closing {
+            state,
+            pacing,
+            stop,
+        })
     }
 
     /// Carry out a command that came while a phase runs; true if the run is to end.
-    fn obey(&self, crew: &impl Crew, command: &Command, phase: &str) -> bool {
+    fn obey(&self, clients: &impl Clients, command: &Command, phase: &str) -> bool {
         let mut stop = false;
         let result = match &command.order {
             Order::Rate { rate, .. } if !(rate.is_finite() && *rate >= 0.0) => {
                 Err("rate must not be below 0".to_owned())
             }
             Order::Rate { rate, at_ns } => {
-                let at = at_ns.unwrap_or_else(monotonic_ns);
-                let changed = crew.with_core(|core| core.dispenser.set_rate(at, *rate));
-                crew.wake();
-                if changed {
+                let (at, rate) = (at_ns.unwrap_or_else(monotonic_ns), *rate);
+                let changed = clients.with_state(move |state| state.dispenser.set_rate(at, rate));
+                clients.wake();
+                if changed == Some(true) {
                     Ok(None)
                 } else {
                     Err("a closed loop has no rate".to_owned())
@@ -268,8 +278,8 @@ impl PhaseRunner<'_> {
                 marked.map(Some).map_err(|e| e.to_string())
             }
             Order::Stop => {
-                crew.with_core(|core| core.dispenser.stop(monotonic_ns()));
-                crew.wake();
+                clients.with_state(|state| state.dispenser.stop(monotonic_ns()));
+                clients.wake();
                 stop = true;
                 Ok(None)
             }
@@ -279,8 +289,13 @@ impl PhaseRunner<'_> {
         stop
     }
 
-    fn complain(&self, crew: &impl Crew) {
-        for (outcome, text) in crew.with_core(|core| std::mem::take(&mut core.complaints)) {
+    fn complain(&self, clients: &impl Clients) {
+        let complaints = clients.with_state(|state| std::mem::take(&mut state.complaints));
+        self.warn_of(complaints.unwrap_or_default());
+    }
+
+    fn warn_of(&self, complaints: Vec<(Outcome, String)>) {
+        for (outcome, text) in complaints {
             self.events
                 .warn("first_error", &format!("{}: {text}", outcome.name()));
         }
@@ -297,8 +312,8 @@ impl PhaseRunner<'_> {
         start_ns: u64,
     ) -> Result<Ended, String> {
         let Closing {
-            mut core,
-            turns,
+            state: mut core,
+            pacing,
             stop,
         } = closing;
         let (unsent, unanswered) = core.close(monotonic_ns());
@@ -344,17 +359,13 @@ impl PhaseRunner<'_> {
             verify: verification(&core, self.plan),
             attempts: attempts(&core.attempts),
             censored: Censored { unsent, unanswered },
-            pacing: PacingFacts {
-                quantum_us: (quantum_ns(self.plan, &phase.arrivals) / 1000).into(),
-                realtime: self.plan.pacing.realtime.into(),
-                turns,
-            },
+            pacing,
             cpu_user_ns: used.cpu.user_ns - before.cpu.user_ns,
             cpu_system_ns: used.cpu.system_ns - before.cpu.system_ns,
             rss_max_bytes: peak_resident_bytes(),
             traffic: used.traffic_since(&before),
             unflushed: self.plan.driver.buffers().then_some(core.unflushed),
-            audit: self.findings(&mut core)?,
+            audit: self.findings(&mut core),
             ..Summary::default()
         };
         let kinds = core.kinds;
@@ -400,8 +411,9 @@ impl Used {
 }
 
 struct Closing {
-    core: PhaseState,
-    turns: u64,
+    state: PhaseState,
+    /// How waiting was timed, for the summary.
+    pacing: PacingFacts,
     stop: bool,
 }
 

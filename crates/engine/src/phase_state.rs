@@ -2,15 +2,13 @@
 //! the time; the reactor's worker holds it in a cell, the blocking worker behind a lock.
 
 mod clock;
-mod counts;
 mod record;
 mod seconds;
-mod ticket;
 
+pub use crate::counts::{ATTEMPTS, KindCounts, Verdicts};
+pub use crate::ticket::{Claim, Performed, Ticket, Turn};
 pub use clock::WriteClock;
-pub use counts::{ATTEMPTS, KindCounts, Verdicts};
 pub use seconds::Window;
-pub use ticket::{Claim, Performed, Ticket, Turn};
 
 use crate::audit::Audit;
 use crate::clock::Usage;

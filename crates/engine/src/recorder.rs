@@ -10,8 +10,8 @@ mod shares;
 pub use buckets::Buckets;
 pub use shares::{Share, Shares};
 
+use crate::counts::Verdicts;
 use crate::operation::{Kind, Outcome};
-use crate::phase_state::Verdicts;
 use hdrhistogram::Histogram;
 use std::sync::mpsc::{Receiver, Sender};
 

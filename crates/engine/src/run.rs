@@ -2,17 +2,20 @@
 
 use crate::clock::{ClockPair, Usage, monotonic_ns, peak_resident_bytes};
 use crate::command::{Order, listen};
-use crate::driver::{AnyDriver, Driver, OpenError};
+use crate::driver::{AnyDriver, OpenError};
+use crate::event_loop::EventLoop;
 use crate::events::Events;
+use crate::generate::Generator;
 use crate::generate::values::Values;
 use crate::ledger::Ledger;
 use crate::marks::mark;
 use crate::phase::PhaseRunner;
 use crate::phase_state::WriteClock;
-use crate::plan::{PLAN_FORMAT, PhaseKind, Plan, Verify};
+use crate::plan::{PLAN_FORMAT, Phase, PhaseKind, Plan, Verify};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// Exit code for a plan or option at fault.
 const INPUT: u8 = 2;
@@ -114,6 +117,14 @@ async fn phases(plan: &Plan, events: &Events) -> Result<(), Failure> {
         OpenError::Shape(text) => Failure::new("shape", text),
         OpenError::Option(text) => Failure::new("option", text),
     })?;
+    let generator = Arc::new(Generator::new(plan).map_err(|e| Failure::new("plan", e))?);
+    let session = driver.session(&generator);
+    let event_loop = session
+        .and_then(|session| {
+            let started = session.map(|session| EventLoop::start(session, generator.clone()));
+            started.transpose()
+        })
+        .map_err(|e| Failure::new("open", e))?;
     let mut ready = handshake();
     ready["pid"] = json!(std::process::id());
     ready["clock"] = json!(ClockPair::now());
@@ -122,6 +133,8 @@ async fn phases(plan: &Plan, events: &Events) -> Result<(), Failure> {
     let mut runner = PhaseRunner {
         plan,
         driver,
+        generator,
+        event_loop,
         events: events.clone(),
         commands: listen(events.clone()),
     };
@@ -130,11 +143,8 @@ async fn phases(plan: &Plan, events: &Events) -> Result<(), Failure> {
     let mut next = 0;
     let mut waiting = plan.phases.iter();
     loop {
-        let Some((name, at_ns, first)) = next_order(plan, &mut waiting, &mut runner).await else {
+        let Some((phase, at_ns, first)) = next_order(plan, &mut waiting, &mut runner).await else {
             break;
-        };
-        let Some(phase) = plan.phases.iter().find(|p| p.name == name) else {
-            continue;
         };
         let start = at_ns.unwrap_or_else(|| monotonic_ns() + 10_000_000);
         let from = match phase.kind {
@@ -143,7 +153,7 @@ async fn phases(plan: &Plan, events: &Events) -> Result<(), Failure> {
             PhaseKind::Audit => 0,
         };
         let ended = runner
-            .run(phase, start, from, ledger, write_clock)
+            .run(&phase, start, from, ledger, write_clock)
             .await
             .map_err(|e| Failure::new("io", e))?;
         (ledger, write_clock) = (ended.ledger, ended.write_clock);
@@ -163,7 +173,8 @@ async fn phases(plan: &Plan, events: &Events) -> Result<(), Failure> {
     Ok(())
 }
 
-type Begin = (String, Option<u64>, Option<u64>);
+/// A phase, its start (ns) and its first number, where those are given.
+type Begin = (Phase, Option<u64>, Option<u64>);
 
 /// The next phase to start: from the plan in turn (`autostart`), else as commands say; None when the run is over.
 async fn next_order(
@@ -172,30 +183,47 @@ async fn next_order(
     runner: &mut PhaseRunner<'_>,
 ) -> Option<Begin> {
     if plan.autostart {
-        return waiting.next().map(|phase| (phase.name.clone(), None, None));
+        return waiting.next().map(|phase| (phase.clone(), None, None));
     }
     loop {
         let command = runner.commands.recv().await?;
+        let mut begin = None;
         let result = match &command.order {
-            Order::Phase { name, .. } if plan.phases.iter().any(|p| p.name == *name) => Ok(None),
-            Order::Phase { name, .. } => Err(format!("the plan has no phase {name:?}")),
+            Order::Phase {
+                name,
+                at_ns,
+                first,
+                rate,
+            } => chosen(plan, name, *rate).map(|phase| {
+                begin = Some((phase, *at_ns, *first));
+                None
+            }),
             Order::Rate { .. } => Err("no phase is running".to_owned()),
             Order::Mark { label } => mark(&plan.out, &runner.events, command.id, label, None)
                 .map(Some)
                 .map_err(|e| e.to_string()),
             Order::Stop | Order::Finish => Ok(None),
         };
-        let carried = result.is_ok();
         command.acknowledge(&runner.events, result);
-        match command.order {
-            Order::Phase { name, at_ns, first } if carried => return Some((name, at_ns, first)),
-            Order::Stop | Order::Finish => return None,
-            _ => {}
+        if begin.is_some() || matches!(command.order, Order::Stop | Order::Finish) {
+            return begin;
         }
     }
 }
 
-/// SCHED_FIFO for the reactor's thread: exacter pacing beside a busy server, if the host allows it.
+/// The phase of that name, at another rate than the plan's if one is given; or why there is none.
+fn chosen(plan: &Plan, name: &str, rate: Option<f64>) -> Result<Phase, String> {
+    let found = plan.phases.iter().find(|phase| phase.name == name);
+    let mut phase = found
+        .cloned()
+        .ok_or_else(|| format!("the plan has no phase {name:?}"))?;
+    if let Some(rate) = rate {
+        phase.arrivals = phase.arrivals.at_rate(rate).map_err(|error| error.0)?;
+    }
+    Ok(phase)
+}
+
+/// SCHED_FIFO for this thread and those it starts: exacter pacing beside a busy server, if the host allows it.
 fn realtime(events: &Events) {
     let param = libc::sched_param { sched_priority: 1 };
     // SAFETY: `param` is valid for the call; 0 is the calling thread.

@@ -1,12 +1,12 @@
 //! The phase summary: what an engine says at the end of a phase, and what several say together. Its fields are those of
 //! docs/format.md; each has one rule by which engines are put together, and percentiles are found anew in the histograms.
 
+use crate::counts::{ATTEMPTS, KindCounts};
 use crate::distribution::Distribution;
 use crate::driver::Traffic;
 use crate::merged::{Greatest, Least, Merge, Same, merged};
 use crate::operation::{Kind, Outcome};
-use crate::phase_state::{ATTEMPTS, KindCounts};
-use crate::plan::{Arrivals, PhaseKind, Verify};
+use crate::plan::{Arrivals, PhaseKind, Quantum, Verify};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -177,12 +177,31 @@ merged! {
 
     /// How due times were waited for.
     pub struct PacingFacts {
-        /// Quantum, us.
-        pub quantum_us: Same<u64>,
+        /// As the plan asked for it.
+        pub asked: Same<Quantum>,
+        /// Quantum in effect at the end, us; 0 is exact.
+        pub quantum_us: Greatest<f64>,
+        /// Each change of it: second, quantum from then on, us.
+        pub quanta_us: Same<Vec<(u64, f64)>>,
         /// Under SCHED_FIFO.
         pub realtime: Same<bool>,
-        /// Times the pacer woke.
+        /// Times the engine woke for what was due, or the event loop for anything.
         pub turns: u64,
+        /// How long answers lay in the kernel, where it tells.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub lag: Option<LagFacts>,
+    }
+
+    /// From the arrival of answers in the kernel to the read() that brought them; of several engines the longest.
+    pub struct LagFacts {
+        /// Calls of read().
+        pub reads: u64,
+        /// Median, ns.
+        pub p50_ns: Greatest<u64>,
+        /// 99 %, ns.
+        pub p99_ns: Greatest<u64>,
+        /// The longest, ns.
+        pub max_ns: Greatest<u64>,
     }
 }
 

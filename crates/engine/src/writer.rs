@@ -2,7 +2,7 @@
 
 use crate::client_state::RunWait;
 use crate::clock::{Usage, resident_bytes};
-use crate::driver::{AnyDriver, Driver};
+use crate::driver::AnyDriver;
 use crate::events::Events;
 use crate::plan::Phase;
 use crate::recorder::{IntervalSet, SECOND, Tick, WriterMessage};
@@ -47,11 +47,8 @@ pub fn start(
                     }
                     WriterMessage::Tick(tick) => {
                         let now = RunWait::now();
-                        let mut waited = now.since(before);
+                        let waited = now.since(before);
                         before = now;
-                        if info.driver.blocks() {
-                            waited.loop_ns = 0; // its operations run on threads of their own
-                        }
                         let row = tally.count(&tick, waited, &info.driver.coordinators());
                         tally.settle(tick.watermark)?;
                         interval(&info, &tick, &row);

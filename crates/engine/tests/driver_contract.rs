@@ -1,18 +1,21 @@
 //! Each driver against the shared contract, and what is its own: what it keeps, what it refuses.
 //!
-//! The CQL tests need a server: `STEELYARD_TEST_CQL=host:port cargo test --test driver_contract -- --ignored cql`. More of
-//! the driver's options may stand in `STEELYARD_TEST_CQL_OPTIONS`, as JSON. The HBase tests likewise: `STEELYARD_TEST_HBASE`
+//! CQL's run against the fake; those with `real` in their names, and what a fake cannot refuse, need a server:
+//! `STEELYARD_TEST_CQL=host:port cargo test --test driver_contract -- --ignored cql`. More of the driver's options may stand in
+//! `STEELYARD_TEST_CQL_OPTIONS`, as JSON. The HBase tests likewise: `STEELYARD_TEST_HBASE`
 //! names a server that answers the connection registry.
 
 mod cluster;
 mod contract;
+mod fake;
 
 use contract::{Client, FIELDS, LONGEST, Traits, all, contract, plan};
+use fake::Fake;
 use futures::executor::block_on;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
-use steelyard_engine::driver::{AnyDriver, Driver, OpenError};
+use steelyard_engine::driver::{AnyDriver, OpenError};
 use steelyard_engine::operation::{FieldSet, Kind};
 use steelyard_engine::plan::Plan;
 
@@ -90,9 +93,23 @@ fn changed(mut driver: Value, variable: &str, change: &[(&str, Value)]) -> Plan 
     plan(&driver, 64, LONGEST)
 }
 
+/// The CQL server that the environment names.
+fn real_cql() -> String {
+    std::env::var("STEELYARD_TEST_CQL").expect("STEELYARD_TEST_CQL=host:port")
+}
+
+/// One that keeps records of the contract's shape.
+fn fake_cql() -> Fake {
+    Fake::start(&["--store", "--fields", &FIELDS.to_string()])
+}
+
 /// The CQL driver's plan for the server that the environment names.
 fn cql(change: &[(&str, Value)]) -> Plan {
-    let server = std::env::var("STEELYARD_TEST_CQL").expect("STEELYARD_TEST_CQL=host:port");
+    cql_at(&real_cql(), change)
+}
+
+/// The CQL driver's plan for `server`.
+fn cql_at(server: &str, change: &[(&str, Value)]) -> Plan {
     let driver = json!({
         "kind": "cql",
         "hosts": [server],
@@ -105,14 +122,25 @@ fn cql(change: &[(&str, Value)]) -> Plan {
     changed(driver, "STEELYARD_TEST_CQL_OPTIONS", change)
 }
 
-#[test]
-#[ignore = "needs a CQL server: STEELYARD_TEST_CQL=host:port"]
-fn cql_keeps_the_contract() {
+fn keeps_the_contract(server: &str) {
     reactor().block_on(async {
-        let driver = AnyDriver::open(&cql(&[])).await.expect("a server");
+        let driver = AnyDriver::open(&cql_at(server, &[]))
+            .await
+            .expect("a server");
         println!("{:#}", driver.facts());
         contract(driver, Traits::default()).await;
     });
+}
+
+#[test]
+fn cql_keeps_the_contract() {
+    keeps_the_contract(fake_cql().cql());
+}
+
+#[test]
+#[ignore = "needs a CQL server: STEELYARD_TEST_CQL=host:port"]
+fn cql_keeps_the_contract_on_a_real_server() {
+    keeps_the_contract(&real_cql());
 }
 
 #[test]
@@ -146,23 +174,12 @@ fn cql_engines_after_the_first_wait_for_the_table() {
     });
 }
 
-#[test]
-#[ignore = "needs a CQL server: STEELYARD_TEST_CQL=host:port"]
-fn cql_names_what_is_wrong_with_a_plan() {
-    let cases = [
-        ("read_consistency", json!("QUORM"), "nearest is QUORUM"),
-        ("keyspace", json!("a b"), "not a name"),
-        ("local_datacenter", json!("nowhere"), "no node is in"),
-        (
-            "table_options",
-            json!(["nonsense = 1"]),
-            "refuses the schema",
-        ),
-        ("hosts", json!([]), "contact point"),
-    ];
+/// Open with each change; the refusal must hold the text beside it.
+fn refused(server: &str, cases: &[(&str, Value, &str)]) {
     reactor().block_on(async {
         for (name, value, expected) in cases {
-            let refused = AnyDriver::open(&cql(&[(name, value)])).await.err();
+            let plan = cql_at(server, &[(name, value.clone())]);
+            let refused = AnyDriver::open(&plan).await.err();
             let text = refused.expect("a refusal").to_string();
             println!("{text}");
             assert!(text.contains(expected), "{text}");
@@ -171,11 +188,32 @@ fn cql_names_what_is_wrong_with_a_plan() {
 }
 
 #[test]
+fn cql_names_what_is_wrong_with_a_plan() {
+    let cases = [
+        ("read_consistency", json!("QUORM"), "nearest is QUORUM"),
+        ("keyspace", json!("a b"), "not a name"),
+        ("local_datacenter", json!("nowhere"), "no node is in"),
+        ("hosts", json!([]), "contact point"),
+    ];
+    refused(fake_cql().cql(), &cases);
+}
+
+#[test]
 #[ignore = "needs a CQL server: STEELYARD_TEST_CQL=host:port"]
+fn cql_says_what_a_real_server_refuses() {
+    let options = json!(["nonsense = 1"]);
+    refused(
+        &real_cql(),
+        &[("table_options", options, "refuses the schema")],
+    );
+}
+
+#[test]
 fn cql_says_whether_replicas_coordinate() {
+    let fake = fake_cql();
     reactor().block_on(async {
         for wanted in [true, false] {
-            let plan = cql(&[("token_aware", json!(wanted))]);
+            let plan = cql_at(fake.cql(), &[("token_aware", json!(wanted))]);
             let driver = AnyDriver::open(&plan).await.expect("a server");
             assert_eq!(driver.facts()["token_aware"], json!(wanted));
         }
@@ -183,15 +221,14 @@ fn cql_says_whether_replicas_coordinate() {
 }
 
 #[test]
-#[ignore = "needs a CQL server: STEELYARD_TEST_CQL=host:port"]
 fn cql_needs_one_contact_point_that_answers() {
     let dead = "127.0.0.1:1";
-    let server = std::env::var("STEELYARD_TEST_CQL").expect("STEELYARD_TEST_CQL=host:port");
+    let fake = fake_cql();
     let open = |hosts: &[&str]| {
-        let plan = cql(&[("hosts", json!(hosts))]);
+        let plan = cql_at(fake.cql(), &[("hosts", json!(hosts))]);
         reactor().block_on(AnyDriver::open(&plan)).err()
     };
-    assert!(open(&[dead, &server]).is_none());
+    assert!(open(&[dead, fake.cql()]).is_none());
     assert!(matches!(open(&[dead]), Some(OpenError::Reach(_))));
 }
 
@@ -221,7 +258,9 @@ fn hbase_keeps_the_contract() {
         let facts = driver.facts();
         println!("{facts:#}");
         assert_eq!(facts["table"]["regions"], 4);
-        contract(driver, HBASE).await;
+        tokio::task::LocalSet::new()
+            .run_until(contract(driver, HBASE))
+            .await;
     });
     cluster::dropped("steelyard_contract");
 }

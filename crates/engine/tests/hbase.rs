@@ -48,7 +48,7 @@ fn end(engine: &Engine) -> Value {
 fn loaded_and_run(plan: &Value, meanwhile: impl FnOnce()) -> Value {
     let mut engine = Engine::start(plan);
     let ready = engine.until("ready");
-    assert_eq!(ready["driver"]["clocks"], "socket");
+    assert_eq!(ready["driver"]["clocks"], "kernel");
     begin(&mut engine, "load");
     assert_eq!(end(&engine)["ok"], RECORDS);
     begin(&mut engine, "run");

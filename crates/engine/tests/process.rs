@@ -178,6 +178,26 @@ fn a_rate_is_kept_changed_by_command_and_stopped() {
 }
 
 #[test]
+fn a_phase_may_begin_at_another_rate_than_the_plans() {
+    let out = tempfile::tempdir().unwrap();
+    let mut run = phase("run", "run", json!({"seconds": 1}));
+    run["arrivals"] = json!({"kind": "constant", "rate": 10});
+    let mut engine = Engine::start(&plan(out.path(), json!([run])));
+    engine.until("ready");
+    engine.tell(&json!({"cmd": "phase", "id": 1, "name": "run", "rate": 0}));
+    assert_eq!(engine.until("ack")["ok"], false);
+    engine.tell(&json!({"cmd": "phase", "id": 2, "name": "run", "rate": 300}));
+    assert_eq!(engine.until("ack")["ok"], true);
+    let summary = &engine.until("phase_end")["summary"];
+    assert_eq!(summary["arrivals"]["rate"], 300.0);
+    let due =
+        summary["operations"].as_i64().unwrap() + summary["censored"]["unsent"].as_i64().unwrap();
+    assert_eq!(due, 300, "none was due at the plan's rate");
+    engine.tell(&json!({"cmd": "finish", "id": 3}));
+    assert_eq!(engine.exit(), 0);
+}
+
+#[test]
 fn the_end_of_standard_input_ends_the_run() {
     let out = tempfile::tempdir().unwrap();
     let mut engine = Engine::start(&plan(

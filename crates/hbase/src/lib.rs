@@ -27,7 +27,7 @@
 //! [`Client`] has operations: they try again after everything that may pass (moved, split and reassigned regions, crashed and
 //! restarted servers, overload) until [`Config::operation_timeout`], and tell what became of each attempt. [`Client::once`] makes
 //! single attempts, for callers with a retry policy of their own: [`Error::action`] says what helps, and the caches are corrected
-//! before the error is returned. Both carry [`Stamps`]: when the request was written and when its answer was read.
+//! before the error is returned. [`Client::direct`] is the same without I/O, for callers with a loop of their own. All carry [`Stamps`]: when the request was written and when its answer was read.
 //!
 //! # Rooms
 //!
@@ -44,6 +44,7 @@ pub mod admin;
 mod call;
 mod cell;
 mod client;
+mod direct;
 mod error;
 mod locate;
 mod meta;
@@ -61,6 +62,7 @@ pub use call::{
 };
 pub use cell::{Cell, CellKind, Cells, Row};
 pub use client::{Answer, Attempt, Client, Config, Failed, Retries, Table};
+pub use direct::{Call, Direct, Frames, Place};
 pub use error::{Action, Error, Exception};
 pub use names::{Address, ServerName, TableName};
 pub use once::Once;

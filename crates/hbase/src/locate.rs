@@ -283,7 +283,8 @@ fn settle(
         .ok_or(Error::Unassigned(name))
 }
 
-fn known(table: &TableState, wanted: Wanted<'_>) -> Option<(Arc<Location>, u64)> {
+/// Where the region wanted is, if the cache knows, and the cache's mark at this moment.
+pub(crate) fn known(table: &TableState, wanted: Wanted<'_>) -> Option<(Arc<Location>, u64)> {
     let cache = table.cache();
     wanted
         .in_cache(&cache)

@@ -178,7 +178,8 @@ impl<'a> Once<'a> {
     }
 }
 
-fn row_answer(
+/// The row of a result, with its stamps.
+pub(crate) fn row_answer(
     result: Option<pb::Result>,
     reply: &Reply,
     location: &Location,

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
 from steelyard.analysis.counters import Window, nodes
 from steelyard.analysis.summary import Phase
@@ -56,7 +55,7 @@ def spread(values: list[float]) -> Spread | None:
     array = np.asarray(values, dtype=np.float64)
     if array.size < 2 or array.mean() == 0:
         return None
-    return Spread(float(array.max() / array.mean()), float(stats.variation(array)))
+    return Spread(float(array.max() / array.mean()), float(array.std() / array.mean()))
 
 
 def balance(system: pl.DataFrame, phase: Phase, masters: Collection[str] = ()) -> tuple[Balance, ...]:

@@ -8,31 +8,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from steelyard.analysis.evidence import Found, Sample, versus
 from steelyard.analysis.metrics import Metric
-from steelyard.analysis.stats import percentiles as pc
+from steelyard.analysis.stats.percentiles import LEAST_UNITS, Extremes
 from steelyard.analysis.stats.power import more_runs
-from steelyard.analysis.stats.runs import CONFIDENCE, FEW, Contrast, Interval, Runs, contrast, mean
+from steelyard.analysis.stats.runs import CONFIDENCE, FEW, Contrast, Interval, Runs, contrast
 from steelyard.analysis.stats.verdicts import Word, verdicts
 from steelyard.spec.gate import Gate
 
 SHARE_MARGIN = 0.001
 """Of the share of successes: one failure in a thousand operations already shows at p99.9."""
-
-
-Found = Contrast | pc.Extremes
-
-
-@dataclass(frozen=True)
-class Sample:
-    """One figure of one cell on one side.
-
-    Attributes:
-        runs: its value for each run.
-        merged: histograms of a percentile, when there are ten runs or more.
-    """
-
-    runs: Runs
-    merged: pc.Merged | None = None
 
 
 @dataclass(frozen=True)
@@ -49,6 +34,7 @@ class Row:
             nothing is open, or more than a thousand are needed, or the scatter is not known.
         few: fewer than six repetitions on a side.
         by: how the ratio was found: `t on logs`, `bootstrap`, `extremes`.
+        lost: which trials a side lost through the system itself, so that nothing is judged; else empty.
     """
 
     cell: str
@@ -61,6 +47,7 @@ class Row:
     more: int | None
     few: bool
     by: str
+    lost: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,19 +58,22 @@ class Pair:
     metric: Metric
     a: Sample
     b: Sample
+    lost: str = ""
+    """As of `Row`."""
 
 
 def compare(pairs: Sequence[Pair], margin: float, floors: Mapping[str, float] | None = None) -> list[Row]:
     """Judge all pairs as one family.
 
     Args:
-        pairs: at least one run on each side, all values above zero.
+        pairs: what is compared, cell by cell.
         margin: relative difference that does not matter.
         floors: noise floor by metric column: the margin is at least this.
     """
-    found = [_contrast(pair) for pair in pairs]
+    found = [versus(pair.a, pair.b) for pair in pairs]
     margins = [max(_margin(pair.metric, margin), (floors or {}).get(pair.metric.column, 0)) for pair in pairs]
     words = verdicts(found, [pair.metric.better for pair in pairs], margins)
+    words = ["open" if pair.lost else word for pair, word in zip(pairs, words, strict=True)]
     parts = zip(pairs, found, words, margins, strict=True)
     return [
         _row(pair, one, word, limit, _more(pair, one, limit, len(pairs)) if word == "open" else None)
@@ -95,57 +85,46 @@ def _margin(metric: Metric, margin: float) -> float:
     return min(margin, SHARE_MARGIN) if metric.unit == "share" else margin
 
 
-def _contrast(pair: Pair) -> Found:
-    a, b, quantile = pair.a, pair.b, pair.metric.quantile
-    if quantile is None:
-        return contrast(a.runs, b.runs)
-    if a.merged and b.merged and min(len(a.runs.values), len(b.runs.values)) >= pc.LEAST_RUNS:
-        return pc.merged_contrast(a.merged, b.merged, quantile)
-    return pc.Extremes(np.exp(a.runs.logs()), np.exp(b.runs.logs()), a.runs.units()[1] or b.runs.units()[1])
-
-
 def _row(pair: Pair, found: Found, word: Word, margin: float, more: int | None) -> Row:
     return Row(
         cell=pair.cell,
         metric=pair.metric,
-        a=_side(pair.a, pair.metric),
-        b=_side(pair.b, pair.metric),
+        a=pair.a.interval,
+        b=pair.b.interval,
         ratio=found.interval(),
         word=word,
         margin=margin,
         more=more,
         few=min(found.counts) < FEW,
         by=_how(pair.metric, found),
+        lost=pair.lost,
     )
 
 
 def _how(metric: Metric, found: Found) -> str:
-    if isinstance(found, pc.Extremes):
+    if isinstance(found, Extremes):
         return "extremes"
     return "t on logs" if metric.quantile is None else "bootstrap"
 
 
-def _side(sample: Sample, metric: Metric) -> Interval:
-    if metric.quantile is None:
-        return mean(sample.runs)
-    if sample.merged is None:
-        return pc.least_and_greatest(sample.runs.values)
-    return pc.bounds(sample.merged, sample.runs.values, metric.quantile)
-
-
 def _more(pair: Pair, found: Found, margin: float, family: int) -> int | None:
-    """For extremes: as many as the bootstrap needs at least, whatever the scatter between runs says."""
+    """For extremes: as many as the bootstrap needs at least, whatever the scatter between units says."""
+    if pair.lost:
+        return None
     if isinstance(found, Contrast):
         return more_runs(found, margin, family)
-    runs = more_runs(contrast(pair.a.runs, pair.b.runs), margin, family)
-    return None if runs is None else max(runs, pc.LEAST_RUNS - min(found.counts))
+    if min(found.a.min(), found.b.min()) <= 0:
+        return None  # nothing is known of the scatter of figures that are zero now and then
+    units = contrast(Runs(found.a.tolist()), Runs(found.b.tolist()))
+    runs = more_runs(units, margin, family)
+    return None if runs is None else max(runs, LEAST_UNITS - min(found.counts))
 
 
-def noise_floors(cells: Sequence[Mapping[str, Runs]], runs: int) -> dict[str, float]:
+def noise_floors(cells: Sequence[Mapping[str, Sample]], runs: int) -> dict[str, float]:
     """How far apart means of so many runs of one and the same thing lie, in 95 of 100 pairs.
 
     Args:
-        cells: A/A trials: for each cell the runs of every metric column.
+        cells: A/A trials: for each cell the sample of every metric column.
         runs: repetitions on each side of the comparison it is for.
 
     Returns:
@@ -153,7 +132,8 @@ def noise_floors(cells: Sequence[Mapping[str, Runs]], runs: int) -> dict[str, fl
     """
     found = {}
     for column in {column for cell in cells for column in cell}:
-        logs = [cell[column].logs() for cell in cells if column in cell]
+        units = [cell[column].units for cell in cells if column in cell]
+        logs = [np.log(values) for values in units if values.min() > 0]
         freedom = sum(values.size - 1 for values in logs)
         if freedom < 1:
             continue
@@ -175,6 +155,8 @@ class GateResult:
 
 def judge_gate(gate: Gate, row: Row) -> GateResult:
     """Whether a gate fails on one row. One that the runs cannot decide fails, and says so."""
+    if row.lost:
+        return GateResult(gate, row, True, f"cannot be judged: {row.lost}")
     ratio = row.ratio if _worse_is_up(row) else _inverse(row.ratio)
     if not math.isfinite(ratio.high) or ratio.low <= 0:
         return GateResult(gate, row, True, "cannot be judged: the repetitions are too few to bound the ratio")
@@ -199,4 +181,5 @@ def _worse_is_up(row: Row) -> bool:
 def _inverse(ratio: Interval) -> Interval:
     low = 1 / ratio.high
     high = 1 / ratio.low if ratio.low else math.inf
-    return replace(ratio, estimate=1 / ratio.estimate, low=low, high=high)
+    estimate = 1 / ratio.estimate if ratio.estimate else math.inf
+    return replace(ratio, estimate=estimate, low=low, high=high)

@@ -117,6 +117,11 @@ class Window:
         values = self._inside(source, metric)
         return float(values.min()) if values.size else None
 
+    def median(self, source: str, metric: str) -> float | None:
+        """The lower median of the levels in the window, for percentiles, of which there is no mean."""
+        values = self._inside(source, metric)
+        return float(np.quantile(values, 0.5, method="lower")) if values.size else None
+
     def _inside(self, source: str, metric: str) -> Floats:
         """The levels sampled in the window; when there are none, the last one before it, which still held."""
         t_s, values = self._samples(source, metric)

@@ -88,6 +88,15 @@ def _most(*metrics: str) -> Read:
     return read
 
 
+def _of_the_worst(percentile: str) -> Read:
+    """Of a percentile that each node tells of itself: the median sample of each, and the highest node's."""
+
+    def read(around: Around) -> float | None:
+        return _folded(max, around.levels(lambda name: around.window.median(name, percentile)))
+
+    return read
+
+
 def _hits(part: str, *whole: str) -> Read:
     def read(around: Around) -> float | None:
         hits, asked = around.all(part), around.all(*whole)
@@ -149,8 +158,8 @@ READ: Mapping[str, Read] = {
     "disk_read_bytes_per_op": lambda a: a.per_op("disk_read_bytes_total"),
     "disk_write_bytes_per_op": lambda a: a.per_op("disk_write_bytes_total"),
     "sstables": _nodes(sum, "server_sstables"),
-    "sstables_per_read_p50": _nodes(fmean, "server_sstables_per_read_p50"),
-    "sstables_per_read_p99": _nodes(fmean, "server_sstables_per_read_p99"),
+    "sstables_per_read_p50": _of_the_worst("server_sstables_per_read_p50"),
+    "sstables_per_read_p99": _of_the_worst("server_sstables_per_read_p99"),
     "stored_bytes": lambda a: sum(_held(a)) or None,
     "compacted_bytes_per_s": lambda a: a.all("server_compaction_bytes_total"),
     "compactions_pending": _most("server_compactions_pending"),

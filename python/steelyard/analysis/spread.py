@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from steelyard.analysis.summary import Phase
 
@@ -23,10 +22,16 @@ class EngineSpread:
 
 @dataclass(frozen=True)
 class Repeated:
-    """One figure over repetitions of the same settings."""
+    """One figure over repetitions of the same settings.
+
+    Attributes:
+        mean: None for a percentile.
+        merged: a percentile of all repetitions together; None for everything else.
+    """
 
     count: int
-    mean: float
+    mean: float | None
+    merged: float | None
     min: float
     max: float
     coefficient_of_variation: float | None
@@ -40,16 +45,19 @@ def engine_spread(phase: Phase) -> tuple[EngineSpread, ...]:
         for label, field in (("p50", "p50_ns"), ("p99", "p99_ns"), ("p99.9", "p999_ns")):
             values = [v for row in rows if (v := getattr(row.response, field)) is not None]
             if len(values) > 1:
-                found.append(EngineSpread(op.name, label, tuple(values), float(stats.variation(values))))
+                found.append(
+                    EngineSpread(op.name, label, tuple(values), float(np.std(values) / np.mean(values)))
+                )
     return tuple(found)
 
 
-def repeated(values: Sequence[float | None]) -> Repeated | None:
+def repeated(values: Sequence[float | None], merged: float | None = None) -> Repeated | None:
     """Mean, least, most and coefficient of variation (sample) over repetitions; None when no repetition has
-    the figure."""
+    the figure. A percentile is given `merged` of all of them and has no mean."""
     known = np.asarray([v for v in values if v is not None], dtype=np.float64)
     if not known.size:
         return None
     mean = float(known.mean())
     varies = float(known.std(ddof=1) / mean) if known.size > 1 and mean else None
-    return Repeated(int(known.size), mean, float(known.min()), float(known.max()), varies)
+    ends = (float(known.min()), float(known.max()))
+    return Repeated(int(known.size), None if merged is not None else mean, merged, *ends, varies)

@@ -18,8 +18,8 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
+from steelyard.analysis.stats import student
 from steelyard.analysis.stats.changes import change_points
 
 Floats = NDArray[np.float64]
@@ -129,6 +129,8 @@ def drift(series: Floats) -> float:
     centre = float(np.median(means))
     if means.size < LEAST_REST or centre == 0 or np.ptp(means) == 0:
         return 0.0
+    from scipy import stats  # takes longer to load than a report to make, and is asked for once a trial
+
     places = np.arange(means.size)
     change = float(stats.theilslopes(means, places)[0]) * (means.size - 1) / centre
     significant = stats.kendalltau(places, means).pvalue < DRIFT_P
@@ -143,7 +145,7 @@ def half_width(series: Floats) -> float | None:
     if size < BATCH:
         return None
     means = series[series.size - batches * size :].reshape(batches, size).mean(axis=1)
-    return float(stats.t.ppf((1 + CONFIDENCE) / 2, batches - 1) * stats.sem(means))
+    return student.quantile((1 + CONFIDENCE) / 2, batches - 1) * student.standard_error(means)
 
 
 def steady(series: Floats, measure: str, interval_s: float = 1.0) -> Steady:

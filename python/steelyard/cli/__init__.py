@@ -16,6 +16,7 @@ from typer.exceptions import TyperException
 from steelyard.cli import bench, run
 from steelyard.cli.help import GroupedCommand
 from steelyard.errors import InputError, SteelyardError
+from steelyard.spec.kind import left_out
 
 
 class Commands(TyperGroup):
@@ -66,11 +67,13 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def main(
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001 - its callback has shown it
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Steelyard weighs wide-column databases: it brings a cluster up, loads it, drives it, and reports."""
+    for name, why in left_out().items():
+        print(f"warning: the system {name} of another package is left out: {why}", file=sys.stderr)
 
 
 app.command("bench", cls=GroupedCommand, epilog=bench.EXAMPLE)(bench.bench)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from steelyard.cli.options import FLAGS, SET_HELP
+from steelyard.cli.options import FLAGS, SET_HELP, systems_help
 from steelyard.cli.parameters import with_flags
 
 EXAMPLE = (
@@ -18,7 +18,7 @@ EXAMPLE = (
 
 @with_flags(FLAGS)
 def bench(  # noqa: PLR0917 - typer calls it by name
-    system: Annotated[str, typer.Argument(help="embedded, cassandra, hbase, or null (the engine alone).")],
+    system: Annotated[str, typer.Argument(help=systems_help())],
     out: Annotated[
         Path | None,
         typer.Option(help="Folder of the result, which must not exist.  [default: results/TIME-NAME]"),

@@ -9,6 +9,7 @@ from typing import Any
 from steelyard.cli.options import said
 from steelyard.errors import InputError, nearest
 from steelyard.spec.draft import Draft, place_of
+from steelyard.spec.expand import expand
 from steelyard.spec.factors import ROOTS
 from steelyard.spec.flag import Flag
 from steelyard.spec.kind import declarations, declared
@@ -45,7 +46,7 @@ def bench_study(system: str, words: Mapping[str, Any], pairs: Iterable[str] = ()
         _put_pair(draft, kind, pair)
     draft.put(("name",), f"{system}-{draft.get(('workload', 'name'))}", "-w")
     resolve_paths(draft, Path())
-    return draft.study()
+    return expand(draft)
 
 
 def _kind(system: str, words: Mapping[str, Any]) -> str:

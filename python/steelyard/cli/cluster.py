@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from steelyard.cli.help import GroupedCommand
-from steelyard.cli.options import SET_HELP, cluster_flags
+from steelyard.cli.options import SET_HELP, cluster_flags, systems_help
 from steelyard.cli.parameters import with_flags
+
+if TYPE_CHECKING:
+    from steelyard.hosts.host import Host
+
+FOLLOW_S = 0.3
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -26,7 +32,7 @@ app = typer.Typer(
 )
 @with_flags(cluster_flags())
 def up(
-    system: Annotated[str, typer.Argument(help="The system: cassandra or hbase.")],
+    system: Annotated[str, typer.Argument(help=systems_help(local=True))],
     name: Annotated[str, typer.Option(help="The cluster's name.")] = "lab",
     set_: Annotated[list[str] | None, typer.Option("--set", help=SET_HELP)] = None,
     **words: Any,
@@ -68,9 +74,9 @@ def status(name: Annotated[str, typer.Argument(help="The cluster's name.")] = "l
     from steelyard.hosts.records import load
     from steelyard.spec.units import bytes_text
     from steelyard.systems.kind import kind_of
-    from steelyard.systems.status import statuses
 
-    record = load(name)
+    record, host = load(name), LocalHost()
+    kind = kind_of(record.kind)
     rows = [
         [
             node.name,
@@ -83,9 +89,9 @@ def status(name: Annotated[str, typer.Argument(help="The cluster's name.")] = "l
             bytes_text(node.memory_bytes),
             " of ".join(map(bytes_text, node.heap_bytes)) if node.heap_bytes else "-",
         ]
-        for node in statuses(LocalHost(), record)
+        for node in (kind.status(host, record, one) for one in record.nodes)
     ]
-    place, sees = kind_of(record.kind).columns
+    place, sees = kind.columns
     table(["node", "address", place, "pid", "state", sees, "load", "memory", "heap"], rows)
 
 
@@ -120,9 +126,8 @@ def logs(
     lines: Annotated[int, typer.Option("--lines", "-n", help="Lines from the end of each log.")] = 40,
 ) -> None:
     """Show the ends of the servers' logs."""
-    import subprocess
-
-    from steelyard.errors import InfrastructureError, InputError, nearest
+    from steelyard.errors import InputError, nearest
+    from steelyard.hosts.local import LocalHost
     from steelyard.hosts.records import load
 
     nodes = {str(known["name"]): known for known in load(name).nodes}
@@ -132,13 +137,32 @@ def logs(
         )
     chosen = [nodes[node]] if node else list(nodes.values())
     paths = [Path(known["folder"], "logs", log) for known in chosen for log in known["logs"]]
-    files = [str(path) for path in paths if path.exists()]
-    if not files:
-        raise InfrastructureError("nothing has been logged yet")
     try:
-        subprocess.run(["tail", f"--lines={lines}", *(["-F"] if follow else []), *files], check=False)
+        _show_logs(LocalHost(), paths, lines, follow=follow)
     except KeyboardInterrupt:
         typer.echo()
+
+
+def _show_logs(host: Host, paths: list[Path], lines: int, *, follow: bool) -> None:
+    """Print the last lines of each log that there is, then, if wanted, what comes on, without end."""
+    from steelyard.errors import InfrastructureError
+
+    shown: dict[Path, int] = {}
+    while not shown or follow:
+        first = not shown
+        for path in paths:
+            try:
+                new = host.get(path, shown.get(path, 0))
+            except FileNotFoundError:
+                continue
+            shown[path] = shown.get(path, 0) + len(new)
+            told = new.decode(errors="replace").splitlines(keepends=True)
+            if told:
+                typer.echo(f"==> {path} <==" if len(paths) > 1 else "", nl=len(paths) > 1)
+                typer.echo("".join(told[-lines:] if first else told), nl=False)
+        if not shown:
+            raise InfrastructureError("nothing has been logged yet")
+        time.sleep(FOLLOW_S if follow else 0.0)
 
 
 @app.command(cls=GroupedCommand, epilog="Example: steelyard cluster down lab")

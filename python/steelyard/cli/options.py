@@ -46,6 +46,9 @@ COMMON: tuple[Flag, ...] = (
     Flag("--arrivals", "load.arrivals", str, "With --target: constant or poisson.", LOAD),
     Flag("--in-flight", "load.in_flight", int,
          "With --target: most operations in flight.  [default: 1024]", LOAD),
+    Flag("--pacing", "load.pacing", str,
+         "With --target: wake for what is due at once (exact), or at multiples of a time, e.g. 250us: "
+         "less CPU, so much late.  [default: auto: late by less than 5% of a response]", LOAD),
     Flag("--engines", "load.engines", int, "Engine processes that share the load.", LOAD),
     Flag("--retry", "load.retry", str, "until-deadline or none.", LOAD),
     Flag("--timeout", "load.timeout_ms", str,
@@ -63,6 +66,12 @@ def _of_systems(kinds: Iterable[SystemDeclaration]) -> tuple[Flag, ...]:
         for flag in kind.flags:
             found.setdefault(flag.long, flag)
     return tuple(found.values())
+
+
+def systems_help(*, local: bool = False) -> str:
+    """What may stand for the system, for the help."""
+    kinds = [kind for kind in declarations().values() if kind.local or not local]
+    return ", ".join(dict.fromkeys(kind.typed for kind in kinds)) + "."
 
 
 def cluster_flags() -> list[Flag]:

@@ -4,29 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import polars as pl
 from rich.console import Console
 from rich.table import Table
 
 from steelyard.lab.progress import latency
+from steelyard.report.formatting import plain
 from steelyard.results.frames import Results
 
-NAMES = ("system", "variant")
+if TYPE_CHECKING:
+    from steelyard.analysis.evidence import Sample
 
 
 def show_points(path: Path, console: Console) -> None:
     """Print a run's points: how many trials count, throughput, and the p99 of response times."""
-    results = Results(path)
-    trials = results.trials()
-    by = [name for name in (*NAMES, *results.factors) if trials[name].null_count() < trials.height]
-    table = Table(caption="median (least to most) over trials that were done and not disturbed from outside")
-    for column in (*by, "trials", "ok/s", "p99 response"):
-        table.add_column(column, justify="left" if column in by else "right")
-    for _, rows in trials.sort("point").group_by("point", maintain_order=True):
-        good = rows.filter((pl.col("status") == "done") & pl.col("tainted").is_null())
-        cells = ["" if rows[name][0] is None else str(rows[name][0]) for name in by]
-        table.add_row(*cells, f"{good.height} of {rows.height}", _rate(good), _p99(good))
+    from steelyard.report.model import FIGURES, build
+    from steelyard.report.study.points import factors, points
+
+    found = points(build(path))
+    names = factors(found)
+    columns = {"system": [p.system for p in found], "variant": [p.variant for p in found]}
+    columns |= {name: [plain(p.levels.get(name, "")) for p in found] for name in names}
+    columns = {name: cells for name, cells in columns.items() if any(cells)}
+    table = Table(
+        caption="median (least to most) over trials that count; `steelyard report` says why others do not"
+    )
+    for column in (*columns, "trials", "ok/s", "p99 response"):
+        table.add_column(column, justify="left" if column in columns else "right")
+    for place, point in enumerate(found):
+        rate, p99 = (point.sample(FIGURES[name]) for name in ("ok/s", "p99, ms"))
+        table.add_row(
+            *(cells[place] for cells in columns.values()),
+            f"{len(point.trials)} of {point.planned}",
+            _spread(rate, lambda value: f"{value:,.0f}"),
+            _spread(p99, latency),
+        )
     console.print(table)
 
 
@@ -45,17 +58,11 @@ def show_claims(path: Path, console: Console) -> None:
         console.print(headline(found))
 
 
-def _rate(rows: pl.DataFrame) -> str:
-    return _spread(rows, "ok_per_s", lambda value: f"{value:,.0f}")
+def _spread(sample: Sample | None, text: Callable[[float], str]) -> str:
+    from steelyard.analysis.stats.percentiles import least_and_greatest
 
-
-def _p99(rows: pl.DataFrame) -> str:
-    return _spread(rows, "total_response_p99_ns", latency)
-
-
-def _spread(rows: pl.DataFrame, column: str, text: Callable[[float], str]) -> str:
-    values = rows[column].drop_nulls() if column in rows.columns else pl.Series(dtype=pl.Float64)
-    if not values.len():
+    if sample is None:
         return "-"
-    middle, least, most = (float(values.quantile(q, "linear") or 0.0) for q in (0.5, 0.0, 1.0))
-    return text(middle) + (f" ({text(least)} to {text(most)})" if values.len() > 1 else "")
+    found = least_and_greatest(sample.units)
+    ends = f" ({text(found.low)} to {text(found.high)})" if sample.count > 1 else ""
+    return text(found.estimate) + ends

@@ -84,20 +84,21 @@ class Fleet:
         ready = {p.index: self.ready[p.index].get("pid", p.pid) for p in running if p.index < len(self.ready)}
         return {"engine" if alone else f"engine-{index}": int(pid) for index, pid in ready.items()}
 
-    def phase(self, name: str) -> int:
-        """Start a phase on every engine at one time; returns that time (CLOCK_MONOTONIC ns)."""
+    def phase(self, name: str, rate: float | None = None) -> int:
+        """Start a phase on every engine at one time; returns that time (CLOCK_MONOTONIC ns).
+
+        Args:
+            name: the phase.
+            rate: operations per second over all engines from its start on, instead of the plan's.
+        """
         lead = LEAD_NS if len(self.processes) > 1 else LEAD_ALONE_NS
         at_ns = time.monotonic_ns() + lead
-        self._command("phase", name=name, at_ns=at_ns, first=self._next)
+        self._command("phase", name=name, at_ns=at_ns, first=self._next, rate=rate)
         return at_ns
 
     def begin_at(self, number: int) -> None:
         """The next run phase takes operation numbers from there on."""
         self._next = number or None
-
-    def rate(self, rate: float, at_ns: int | None = None) -> None:
-        """Change the target rate (operations per second over all engines)."""
-        self._command("rate", rate=rate, at_ns=at_ns or time.monotonic_ns() + LEAD_NS)
 
     def mark(self, label: str) -> None:
         """Put a mark into the event streams."""

@@ -93,9 +93,12 @@ def take_down(record: Record, grace_s: float) -> None:
     for namespace in record.namespaces:
         namespaces.remove(namespace)
     for folder in reversed(record.mounts):
-        mounts.remove(Path(folder))
+        with suppress(InfrastructureError):
+            mounts.remove(Path(folder))
     _remove_files(record)
-    shutil.rmtree(records.clusters_folder() / record.name, ignore_errors=True)
+    own = records.clusters_folder() / record.name
+    if Path(record.root) == own or not Path(record.root).exists():  # else the next start tries again
+        shutil.rmtree(own, ignore_errors=True)
 
 
 def _left_of(record: Record) -> list[process.Identity]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import zipfile
 from contextlib import suppress
@@ -26,6 +27,13 @@ class LocalFiles:
         """Write a file, and make the folders above it."""
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+
+    def put_secret(self, path: Path, content: bytes) -> None:
+        """Write a file that its owner alone may read at any time, and make the folders above it."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(content)
 
     def get(self, path: Path, start: int = 0) -> bytes:
         """What a file holds from a byte on; of a negative `start` the last so many."""

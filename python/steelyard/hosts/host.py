@@ -173,6 +173,10 @@ class Host(Protocol):
         """Write a file, and make the folders above it."""
         ...
 
+    def put_secret(self, path: Path, content: bytes) -> None:
+        """Write a file that its owner alone may read at any time, and make the folders above it."""
+        ...
+
     def get(self, path: Path, start: int = 0) -> bytes:
         """What a file holds from byte `start` on; of a negative `start` the last so many."""
         ...
@@ -256,11 +260,11 @@ class Host(Protocol):
     def watch(
         self,
         targets: Sequence[WatchTarget],
-        engines: Callable[[], Mapping[str, int]],
+        engines: Mapping[str, int],
         *,
         spool: Path | None = None,
     ) -> Watch:
-        """Begin to sample the machine, the nodes' processes by their records, and engines, once a second."""
+        """Begin to sample machine, nodes (by their records) and engines (name -> pid), once a second."""
         ...
 
 

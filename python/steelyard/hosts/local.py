@@ -7,7 +7,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,7 @@ class LocalHost(LocalFiles):
 
     def __init__(self) -> None:
         self._claimed: dict[str, Record] = {}
+        self._ending: dict[str, Record] = {}  # an interrupted end can be taken up again
         self._children: dict[Identity, subprocess.Popen[bytes]] = {}
         self._lock = threading.RLock()  # around every change of a record
 
@@ -77,10 +78,13 @@ class LocalHost(LocalFiles):
     def take_down(self, cluster: str) -> None:
         """See `Host`."""
         with self._lock:  # nothing is added to it from here on
-            record = self._claimed.pop(cluster, None)
+            if cluster in self._claimed:
+                self._ending[cluster] = self._claimed.pop(cluster)
+        record = self._ending.get(cluster)
         if record is None:
             return
         clusters.take_down(record, record.grace_s)
+        self._ending.pop(cluster, None)
         for found in record.processes.values():
             self.exit_status(found)
 
@@ -222,12 +226,12 @@ class LocalHost(LocalFiles):
     def watch(
         self,
         targets: Sequence[WatchTarget],
-        engines: Callable[[], Mapping[str, int]],
+        engines: Mapping[str, int],
         *,
         spool: Path | None = None,
     ) -> Sampler:
         """See `Host`."""
-        sampler = Sampler(targets, engines, os.getpid(), self.pids, spool=spool)
+        sampler = Sampler(targets, lambda: engines, os.getpid(), self.pids, spool=spool)
         sampler.start()
         return sampler
 

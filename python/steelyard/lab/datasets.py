@@ -17,7 +17,7 @@ from steelyard.engine.path import Engine
 from steelyard.errors import InfrastructureError, SteelyardError
 from steelyard.hosts.host import Host
 from steelyard.hosts.snapshots import Snapshot
-from steelyard.lab.lease import Stay
+from steelyard.lab.lease import Lease
 from steelyard.lab.progress import Show
 from steelyard.lab.signals import Interrupts
 from steelyard.lab.trial import TrialRun
@@ -25,15 +25,11 @@ from steelyard.results.clock import now_text
 from steelyard.results.disk import writing
 from steelyard.spec.dataset import data_set, key
 from steelyard.spec.estimate import SPARE
-from steelyard.spec.load import Load
 from steelyard.spec.models import Trial
 from steelyard.spec.trials import data_bytes
 from steelyard.systems import create
 from steelyard.systems.base import Testbed
 from steelyard.systems.capabilities import snapshots
-
-DRIVEN = ("engines", "retry", "timeout_ms", "attempt_timeout_ms", "realtime", "load_clients")
-"""Settings of a trial's load that hold for loading, too."""
 
 
 class DataSets:
@@ -104,7 +100,7 @@ class DataSets:
                     f"only {stored} of {trial.workload.records} records were stored: that is not kept"
                 )
             load = {
-                "id": run.stay.load_id,
+                "id": run.lease.load_id,
                 "created": now_text(),
                 "records": stored,
                 "seconds": round(run.manifest.timing["load"], 3),
@@ -112,7 +108,7 @@ class DataSets:
             }
             kept.append(snapshots(testbed).keep(name, load, shape, self.show.say))
 
-        run.stay = Stay(after_load=keep)
+        run.lease = Lease(after_load=keep)
         run.run()
         if run.written:
             with writing(self.run):
@@ -141,6 +137,4 @@ class DataSets:
 
 def _loading(trial: Trial) -> Trial:
     """The trial that only loads what another one needs, with a load's clients."""
-    same = {name: getattr(trial.load, name) for name in DRIVEN}
-    load = Load(phases=("load",), clients=trial.load.load_clients, **same)
-    return trial.model_copy(update={"load": load})
+    return trial.model_copy(update={"load": trial.load.loading()})

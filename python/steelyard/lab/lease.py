@@ -16,7 +16,7 @@ DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 
 
 @dataclass
-class Stay:
+class Lease:
     """The state of a system between trials.
 
     Attributes:

@@ -22,8 +22,8 @@ STOP_GRACE_S = 15.0
 """Beyond an operation's deadline: what is in flight when a stop comes may take that long."""
 
 
-class Drive:
-    """Drives phases of one trial.
+class PhaseRunner:
+    """Runs phases of one trial.
 
     Args:
         fleet: the engines, ready.
@@ -59,9 +59,7 @@ class Drive:
             InfrastructureError: nothing was answered any more, or an engine died.
         """
         with self.interrupts.noting():
-            at_ns = self.fleet.phase(name)
-            if rate is not None:
-                self.fleet.rate(rate, at_ns)
+            at_ns = self.fleet.phase(name, rate)
             self.manifest.phase_began(at_ns)
             self.manifest.event(name, t_ns=at_ns)
             self.show.begin(name)

@@ -15,10 +15,10 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.local import LocalHost
 from steelyard.hosts.snapshots import SnapshotChangedError
 from steelyard.lab.datasets import DataSets
-from steelyard.lab.lease import Stay
+from steelyard.lab.lease import Lease
 from steelyard.lab.progress import Show
 from steelyard.lab.signals import Interrupts
-from steelyard.lab.time_left import Pace
+from steelyard.lab.time_left import TimeLeft
 from steelyard.lab.trial import TrialRun
 from steelyard.results.disturbance import Disturbance
 from steelyard.results.store import RunFolder
@@ -116,7 +116,7 @@ class _Held:
     group: int
     root: Path
     testbed: Testbed
-    stay: Stay
+    lease: Lease
 
 
 class _Conductor:
@@ -132,10 +132,10 @@ class _Conductor:
         self.total = len(planned)
         self.held: _Held | None = None
         self.data_sets = DataSets(folder.path, study.name, host, engine, show, interrupts)
-        self.pace = Pace(each(planned), {t.number: t.point for t in planned})
+        self.time_left = TimeLeft(each(planned), {t.number: t.point for t in planned})
         for row in folder.rows.values():
             if row.status == "done" and row.seconds:
-                self.pace.took(row.number, row.seconds)
+                self.time_left.took(row.number, row.seconds)
 
     def settle(self) -> None:
         """Judge and mark trials that were sealed just before an earlier process ended."""
@@ -149,7 +149,7 @@ class _Conductor:
         for place, trial in enumerate(pending):
             rest = pending[place:]
             if self.several:
-                left_s = self.pace.left_s(t.number for t in rest)
+                left_s = self.time_left.left_s(t.number for t in rest)
                 self.show.trial(trial.number, self.total, _label(trial), self.total - len(rest), left_s)
             keep = len(rest) > 1 and rest[1].group == trial.group
             error = self._trial(trial, since_ns if place == 0 else time.monotonic_ns(), keep=keep)
@@ -175,10 +175,10 @@ class _Conductor:
         """Run one trial, seal its folder; returns what went wrong, and what disturbed it."""
         path = self.folder.open_trial(trial.number)
         held = self._hold(trial, path)
-        held.stay.keep = keep
-        held.stay.loaded = held.stay.loaded and self.study.reset == "none"
+        held.lease.keep = keep
+        held.lease.loaded = held.lease.loaded and self.study.reset == "none"
         if self.study.reset == "restore":
-            held.stay.origin = self.data_sets.provide(trial, held.testbed)
+            held.lease.origin = self.data_sets.provide(trial, held.testbed)
         run = TrialRun(
             trial=trial,
             folder=path,
@@ -188,7 +188,7 @@ class _Conductor:
             show=self.show,
             interrupts=self.interrupts,
             since_ns=since_ns,
-            stay=held.stay,
+            lease=held.lease,
             cold=self.study.cache == "cold",
         )
         manifest = run.run()
@@ -201,7 +201,7 @@ class _Conductor:
             self.folder.mark(trial.number, manifest.status, manifest.reason, round(seconds, 3), found)
             if not done:
                 return run.error, None
-            self.pace.took(trial.number, seconds)
+            self.time_left.took(trial.number, seconds)
             return None, found
         except SteelyardError as error:
             return run.error or error, None
@@ -221,8 +221,8 @@ class _Conductor:
                 path / "work" if self.study.reset in APART else self.folder.path / "work" / str(trial.group)
             )
             testbed = create(trial.system, name=_name(self.study, trial), root=root, host=self.host)
-            stay = Stay(empties=self.study.reset == "truncate")
-            self.held = _Held(trial.group, root, testbed, stay)
+            lease = Lease(empties=self.study.reset == "truncate")
+            self.held = _Held(trial.group, root, testbed, lease)
         elif self.study.reset in APART:  # once more: the folder before was set aside
             name = _name(self.study, trial)
             self.held.testbed = create(trial.system, name=name, root=path / "work", host=self.host)
@@ -234,7 +234,7 @@ class _Conductor:
         """Take down the cluster that was kept for trials which do not come any more."""
         if self.held is None:
             return
-        if self.held.stay.up:
+        if self.held.lease.up:
             self.held.testbed.down(self.show.say)
         if self.study.reset not in APART:
             with suppress(OSError):

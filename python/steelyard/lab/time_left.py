@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from statistics import fmean
 
 
-class Pace:
+class TimeLeft:
     """Estimates what is left of a study.
 
     A trial is expected to take as long as the finished ones of its point; one of a point not yet run, as

@@ -17,8 +17,8 @@ from steelyard.engine.process import Event
 from steelyard.errors import InfrastructureError, Interrupted, SteelyardError
 from steelyard.hosts.host import Host, Watch
 from steelyard.hosts.snapshots import Snapshot
-from steelyard.lab.lease import Stay, drop_page_cache
-from steelyard.lab.phase import Drive
+from steelyard.lab.lease import Lease, drop_page_cache
+from steelyard.lab.phase import PhaseRunner
 from steelyard.lab.progress import Show
 from steelyard.lab.search.probes import find_rate, forget
 from steelyard.lab.signals import Interrupts
@@ -46,7 +46,7 @@ class TrialRun:
         show: receives progress.
         interrupts: the signals, installed.
         since_ns: when the wait for the first operation began, CLOCK_MONOTONIC.
-        stay: what the system is like before, and whether it stays up; None = it comes and goes.
+        lease: what the system is like before, and whether it stays up; None = it comes and goes.
         cold: drop this host's page cache before what is measured.
     """
 
@@ -61,13 +61,13 @@ class TrialRun:
         show: Show,
         interrupts: Interrupts,
         since_ns: int,
-        stay: Stay | None = None,
+        lease: Lease | None = None,
         cold: bool = False,
     ) -> None:
         self.trial, self.folder, self.testbed, self.engine = trial, folder, testbed, engine
         self.host = host
         self.show, self.interrupts = show, interrupts
-        self.stay, self.cold = stay or Stay(), cold
+        self.lease, self.cold = lease or Lease(), cold
         self.manifest = Manifest(trial, since_ns)
         self.error: SteelyardError | None = None
         self.fleet: Fleet | None = None
@@ -109,26 +109,26 @@ class TrialRun:
         with self._timed("engines"):
             fleet = self._start_engines()
         self._watch(fleet)
-        drive = Drive(fleet, self.testbed, self.manifest, self.show, self.interrupts)
+        runner = PhaseRunner(fleet, self.testbed, self.manifest, self.show, self.interrupts)
         how, stored = self._how_there(), 0
-        if LOAD in load.phases and not self.stay.loaded:
+        if LOAD in load.phases and not self.lease.loaded:
             with self._timed("load"):
-                stored = self._check_load(drive.phase(LOAD, counts=False, endless=True))
-            self.stay.has_loaded()
+                stored = self._check_load(runner.phase(LOAD, counts=False, endless=True))
+            self.lease.has_loaded()
         self._note_data(how)
         if RUN in load.phases:
-            self._measure_run(drive)
-        drive.look_after_servers()
+            self._measure_run(runner)
+        runner.look_after_servers()
         fleet.finish()
-        if self.stay.after_load:
+        if self.lease.after_load:
             with self._timed("snapshot"):
-                self.stay.after_load(stored)
+                self.lease.after_load(stored)
 
     def _bring_up(self) -> None:
-        if self.stay.up:
+        if self.lease.up:
             self.manifest.event("up", "the cluster of the trial before")
             return
-        origin = self.stay.origin
+        origin = self.lease.origin
         if isinstance(origin, SteelyardError):
             raise origin
         if origin:
@@ -136,29 +136,29 @@ class TrialRun:
             snapshots(self.testbed).origin = origin
         with self._timed("up"):
             self.testbed.up(self.show.say)
-        self.stay.started()
+        self.lease.started()
 
     def _how_there(self) -> str:
         """How the data come to be there."""
-        if self.stay.origin:
+        if self.lease.origin:
             return "restored"
-        if self.stay.loaded:
+        if self.lease.loaded:
             return "kept"
         return "loaded" if LOAD in self.trial.load.phases else "found"
 
     def _note_data(self, how: str) -> None:
         """Say where the data are from, and which load and which start of the servers this is."""
-        stay, said = self.stay, self.manifest.data
-        said |= {"how": how, "load": stay.load_id or None, "start": stay.start_id or None}
-        if isinstance(stay.origin, Snapshot):
-            said |= {"snapshot": stay.origin.key, "loading": dict(stay.origin.load)}
-            said |= {"bytes": stay.origin.bytes, "files": stay.origin.files}
+        lease, said = self.lease, self.manifest.data
+        said |= {"how": how, "load": lease.load_id or None, "start": lease.start_id or None}
+        if isinstance(lease.origin, Snapshot):
+            said |= {"snapshot": lease.origin.key, "loading": dict(lease.origin.load)}
+            said |= {"bytes": lease.origin.bytes, "files": lease.origin.files}
             spent = snapshots(self.testbed).restored
             if spent:
                 self.manifest.timing["restore"] = spent.seconds
                 said |= {"copied_bytes": spent.copied_bytes, "shared_bytes": spent.shared_bytes}
 
-    def _measure_run(self, drive: Drive) -> None:
+    def _measure_run(self, runner: PhaseRunner) -> None:
         load = self.trial.load
         if LOAD in load.phases:
             with self._timed("settle"):
@@ -166,21 +166,21 @@ class TrialRun:
         if self.cold:
             self.manifest.event("cold", "the host's page cache was dropped; servers keep their own")
             drop_page_cache()
-        drive.fleet.begin_at(self.trial.first_operation)
+        runner.fleet.begin_at(self.trial.first_operation)
         if load.warmup_s:
-            drive.phase(WARMUP, counts=True, endless=False)
+            runner.phase(WARMUP, counts=True, endless=False)
         rate = None
         if load.search:
             with self._timed("search"):
-                rate = load.search.share * find_rate(drive, load.search)
+                rate = load.search.share * find_rate(runner, load.search)
         with self._timed("run"):
-            drive.phase(RUN, counts=True, endless=load.duration_s is None, rate=rate)
+            runner.phase(RUN, counts=True, endless=load.duration_s is None, rate=rate)
         if load.audit:
             with self._timed("audit"):
-                drive.phase(AUDIT, counts=False, endless=True)
+                runner.phase(AUDIT, counts=False, endless=True)
 
     def _start_engines(self) -> Fleet:
-        load, driver = self.trial.load, self.stay.driver(self.testbed.driver())
+        load, driver = self.trial.load, self.lease.driver(self.testbed.driver())
         fleet = self.fleet = Fleet(
             self.engine.path,
             load.engines,
@@ -200,7 +200,7 @@ class TrialRun:
         return fleet
 
     def _watch(self, fleet: Fleet) -> None:
-        self.sampler = self.host.watch(self.testbed.targets(), fleet.pids, spool=self.folder / SPOOL)
+        self.sampler = self.host.watch(self.testbed.targets(), fleet.pids(), spool=self.folder / SPOOL)
 
     def _check_load(self, ends: list[Event]) -> int:
         """A data set that is not whole is said; an empty one ends the trial. Returns the records stored."""
@@ -217,6 +217,8 @@ class TrialRun:
         if not limit:
             return
         settled = self.testbed.settle(limit, self.show.say)
+        if settled.quiet and settled.how:
+            self.manifest.event("at rest", f"by {settled.how}, after {settled.seconds:.1f} s")
         if not settled.quiet:
             self.manifest.warn("unsettled", f"not at rest after {settled.seconds:.0f} s: {settled.detail}")
 
@@ -243,7 +245,7 @@ class TrialRun:
             self._try("servers", self.testbed.kill_servers, spoils=False)
         else:
             self._try("servers", self._collect, spoils=False)
-        if not (self.stay.keep and self.manifest.status == "done"):
+        if not (self.lease.keep and self.manifest.status == "done"):
             self._take_down()
         with suppress(OSError):
             (self.folder / "work").rmdir()  # the testbed's root; what it has left there stays
@@ -252,7 +254,7 @@ class TrialRun:
     def _take_down(self) -> None:
         with self._timed("down"):
             self._try("down", lambda: self.testbed.down(self.show.say))
-        self.stay.ended()
+        self.lease.ended()
 
     def _try(self, what: str, step: Callable[[], object], *, spoils: bool = True) -> None:
         """Take a step of closing; when it fails, the trial has failed if that spoils it."""

@@ -20,9 +20,10 @@ from steelyard.analysis.steady import TENTH_S, Steady, steady, throughput
 from steelyard.analysis.summary import TOTAL, Phase, phase_from_summary
 from steelyard.analysis.warnings import SIDE_CHECKS, Context, Warned, derive
 from steelyard.analysis.warnings.outcome import not_done, partial
-from steelyard.report.in_effect import is_local, master_names, node_names, part, quota_cores
+from steelyard.report.in_effect import is_local, master_names, node_names, quota_cores
 from steelyard.report.source import TrialSource
-from steelyard.results.certificates import newest
+from steelyard.results.certificates import Certificate, newest
+from steelyard.results.in_effect import part
 from steelyard.results.intervals import TENTHS
 
 MEASURED = "run"
@@ -181,5 +182,10 @@ def _context(read: Read, phase: Phase, found: Steady | None, cut: bool) -> Conte
         steal_share=machine("cpu_steal_seconds_total"),
         iowait_share=machine("cpu_iowait_seconds_total"),
         busy_share=machine("cpu_seconds_total"),
-        calibration=newest(part(manifest, "host"), str(part(manifest, "plan", "driver").get("kind", ""))),
+        calibration=certificate(manifest),
     )
+
+
+def certificate(manifest: Mapping[str, Any]) -> Certificate | None:
+    """The newest certificate of calibration of the trial's host and driver."""
+    return newest(part(manifest, "host"), str(part(manifest, "plan", "driver").get("kind", "")))

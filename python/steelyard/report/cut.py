@@ -11,7 +11,7 @@ from hdrh.histogram import HdrHistogram
 
 from steelyard.analysis.cut_short import phase_from_series
 from steelyard.analysis.steady import Steady
-from steelyard.analysis.summary import Phase
+from steelyard.analysis.summary import TOTAL, Phase
 from steelyard.report.source import TrialSource
 
 
@@ -45,18 +45,27 @@ def without_warm_up(
                 histograms[tag].add(histogram)
             else:
                 histograms[tag] = histogram
-    rest = phase_from_series(intervals.filter(pl.col("second") >= cut_s), phase.name, histograms)
+    kept = intervals.filter(pl.col("second") >= cut_s)
+    rest = phase_from_series(kept, phase.name, histograms)
     seconds = phase.seconds - cut_s
-    total, *operations = (
-        replace(one, rate_per_s=one.count / seconds) for one in (rest.total, *rest.operations)
-    )
+    within = _within(kept, phase)
+    operations = tuple(replace(one, rate_per_s=one.count / seconds) for one in rest.operations)
     found = replace(
         phase,
         start_ns=phase.start_ns + int(cut_s * 1e9),
         seconds=seconds,
-        total=total,
-        operations=tuple(operations),
+        total=replace(rest.total, rate_per_s=within["done"] / seconds),
+        operations=operations,
+        ok_within=within["ok"],
         saturation=rest.saturation,
         engine_cpu_s=None,  # known for the whole phase only; samples stand in for it
     )
     return found, histograms
+
+
+def _within(kept: pl.DataFrame, phase: Phase) -> dict[str, int]:
+    """Operations `done` and `ok` in the seconds of a phase in which operations were offered."""
+    rows = kept.filter(
+        (pl.col("phase") == phase.name) & (pl.col("op") == TOTAL) & (pl.col("second") < phase.seconds)
+    )
+    return {name: int(rows[name].fill_null(0).sum()) for name in ("done", "ok")}

@@ -2,77 +2,64 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from steelyard.analysis.reasons import READ, reasons
-from steelyard.analysis.summary import Phase
-from steelyard.report.in_effect import master_names, part, quota_cores
-from steelyard.report.model import ReportModel, TrialReport, build
-from steelyard.results.frames import CLOCKS, FIGURES, LOAD, Results
-from steelyard.spec.metrics import LOAD as LOADING
+from steelyard.analysis.evidence.cells import Counts, Histograms
+from steelyard.analysis.reasons import READ
+from steelyard.report.model import ReportModel, build
+from steelyard.results.frames import RUN, Results, frame_of_rows
+from steelyard.results.histograms import held
+
+WORDS = ("steady", "server_died", "attempts", "tainted", "reason")
+ADDED = (
+    "wrong_values", "saturated_share", "steady_per_s", "client_cpu_us", "client_cpu_cores", "server_cpu_us",
+    "master_cpu_us", "ok_share", *READ,
+)  # fmt: skip
 
 
 def trial_frame(folder: Path, model: ReportModel | None = None) -> pl.DataFrame:
     """`steelyard.open(folder).trials()` with what only the analysis knows.
 
-    Added columns: `steady` (`steady`, `too short`, `no steady state`, or null), `steady_per_s` (mean of the
-    steady part in a closed loop), `client_cpu_us` and `server_cpu_us` per operation, `client_cpu_cores`,
-    `ok_share`; what servers and machine did meanwhile (`spec.metrics.INSIDE`); the figures of the load phase
-    as `load_...`. Where the study cuts the warm-up off (`warmup = "cut"`), all figures are of the rest.
+    Added columns: `steady` (`steady`, `too short`, `no steady state`, or null), `server_died` (in words),
+    `attempts` (what went before, in words), `wrong_values`, `saturated_share` (of the seconds);
+    `steady_per_s` (mean of the steady part in a closed loop), `client_cpu_us`, `server_cpu_us` and
+    `master_cpu_us` per operation, `client_cpu_cores`, `ok_share`; what servers and machine did meanwhile
+    (`spec.metrics.INSIDE`); the figures of the load phase as `load_...`. Where the study cuts the warm-up off
+    (`warmup = "cut"`), all figures are of the rest.
 
     Args:
         folder: a run's folder, or one trial's.
         model: its report's model, when it was built already.
     """
-    results = Results(folder)
-    frame = results.trials()
     model = model or build(folder)
-    rows = [{"trial": trial.number, **_analysed(trial)} for trial in model.trials]
-    schema = {"trial": pl.Int64, "steady": pl.String, **dict.fromkeys(ADDED, pl.Float64)}
-    added = pl.DataFrame(rows, schema=schema, orient="row")
-    frame = frame.with_columns(pl.col("trial").cast(pl.Int64)).join(added, on="trial", how="left")
-    cut = [{"trial": t.number, **_cut(t.measured.phase)} for t in model.trials if t.measured and t.cut_s]
-    if cut:
-        found = pl.DataFrame(cut, infer_schema_length=None).with_columns(pl.col("trial").cast(pl.Int64))
-        frame = frame.update(found, on="trial", how="left")
-    return frame.join(_loads(results), on="trial", how="left")
+    trials = {trial.number: trial for trial in model.trials}
+    rows: list[dict[str, Any]] = []
+    for said in Results(folder).planned():
+        if (trial := trials.get(int(said["trial"]))) is not None:
+            status = "cut short" if trial.partial else trial.status
+            said |= {"status": status, **trial.figures, "attempts": trial.attempts or None}
+        rows.append(said)
+    frame = frame_of_rows(rows)
+    schema = dict.fromkeys(WORDS, pl.String) | dict.fromkeys(ADDED, pl.Float64)
+    missing = [pl.lit(None, dtype=of).alias(name) for name, of in schema.items() if name not in frame.columns]
+    return frame.with_columns(missing).cast(dict(schema))  # type: ignore[arg-type]
 
 
-def _cut(phase: Phase) -> dict[str, float | None]:
-    """The figures of `Results.trials` again, of a phase whose warm-up was left out."""
-    found: dict[str, float | None] = {"seconds": phase.seconds, "ok_per_s": phase.ok_per_s}
-    for operation in (phase.total, *phase.operations):
-        name = operation.name.lower().replace("-", "_")
-        for clock in CLOCKS:
-            times = getattr(operation, clock)
-            found |= {f"{name}_{clock}_{f}_ns": getattr(times, f"{f}_ns") for f in FIGURES}
-    return found
+def histograms_of(model: ReportModel) -> Histograms:
+    """Where the percentiles of a report's trials are merged from."""
+    trials = {trial.number: trial for trial in model.trials}
 
+    @cache
+    def read(number: int, phase: str, tag: str) -> Counts | None:
+        trial = trials.get(number)
+        if trial is None or trial.measured is None:
+            return None
+        name = trial.measured.phase.name if phase == RUN else phase
+        found = trial.histogram(name, tag)
+        return held(found) if found is not None else None
 
-ADDED = ("steady_per_s", "client_cpu_us", "client_cpu_cores", "server_cpu_us", "ok_share", *READ)
-
-
-def _loads(results: Results) -> pl.DataFrame:
-    """`trial`, and the figures of the load phase by other names."""
-    found = results.figures(LOAD).with_columns(pl.col("trial").cast(pl.Int64))
-    return found.rename({column: f"{LOADING}{column}" for column in found.columns if column != "trial"})
-
-
-def _analysed(trial: TrialReport) -> dict[str, float | str | None]:
-    if trial.measured is None:
-        return {}
-    phase, steady = trial.measured.phase, trial.measured.steady
-    manifest = trial.manifest
-    cores = part(manifest, "host").get("cores")
-    inside = reasons(trial.system, phase, master_names(manifest), cores, quota_cores(manifest))
-    client = [cost.cores for cost in trial.measured.costs if cost.role == "client"]
-    return inside | {
-        "steady": steady.word if steady else None,
-        "steady_per_s": steady.mean if steady and phase.closed else None,
-        "client_cpu_us": trial.client_cpu_us,
-        "client_cpu_cores": client[-1] if client else None,
-        "server_cpu_us": trial.server_cpu_us,
-        "ok_share": phase.total.ok / phase.total.count if phase.total.count else None,
-    }
+    return read

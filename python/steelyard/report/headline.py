@@ -6,15 +6,9 @@ from dataclasses import dataclass
 
 from steelyard.analysis.summary import Operation, Phase
 from steelyard.report.formatting import clean, digits, duration, whole
-from steelyard.report.in_effect import (
-    data_line,
-    load_line,
-    part,
-    system_kind,
-    system_line,
-    system_words,
-)
+from steelyard.report.in_effect import data_line, load_line, system_kind, system_line, system_words
 from steelyard.report.model import ReportModel, TrialReport
+from steelyard.results.in_effect import part
 from steelyard.spec.kind import declared
 
 

@@ -15,7 +15,6 @@ from markupsafe import Markup
 from steelyard.report import headline, logs, tables
 from steelyard.report.charts import Chart, charts_of
 from steelyard.report.formatting import clean, digits, plain
-from steelyard.report.in_effect import part
 from steelyard.report.model import ReportModel, TrialReport
 from steelyard.report.render import charts_of_interest, write_charts
 from steelyard.report.study import Overview, overview
@@ -25,6 +24,7 @@ from steelyard.report.study.verdicts import claims_table, closing, evidence_tabl
 from steelyard.report.study.verdicts import headline as claims_headline
 from steelyard.report.tables import Table
 from steelyard.results.flat import flat
+from steelyard.results.in_effect import part
 
 TEMPLATES = Path(__file__).parent / "templates"
 EXPOSED = "window.vegaEmbed = vegaEmbed;"

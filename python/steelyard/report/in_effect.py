@@ -9,8 +9,6 @@ from typing import Any
 from steelyard.results.in_effect import part
 from steelyard.spec.kind import declared
 
-__all__ = ["part"]
-
 Facts = Mapping[str, Any]
 SERVING = {"regionserver", "standalone"}
 """Roles of servers that clients read and write at; Cassandra's nodes are all the same and have no roles."""

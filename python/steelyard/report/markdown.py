@@ -9,13 +9,13 @@ from steelyard.analysis.warnings import Warned
 from steelyard.report import tables
 from steelyard.report.formatting import clean, plain
 from steelyard.report.headline import cards, repeat_command, subject, timing
-from steelyard.report.in_effect import part
 from steelyard.report.model import ReportModel, TrialReport
 from steelyard.report.study import overview
 from steelyard.report.study.answers import Answers, answers
 from steelyard.report.study.verdicts import closing, evidence_table, headline, top
 from steelyard.report.tables import Table
 from steelyard.results.flat import flat
+from steelyard.results.in_effect import part
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|!~])")
 

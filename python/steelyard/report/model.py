@@ -4,68 +4,105 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 from hdrh.histogram import HdrHistogram
 
-from steelyard.analysis.balance import Balance, balance
-from steelyard.analysis.cost import Cost, client_cpu_us, costs, master_cpu_us, node_cpu_us, server_cpu_us
-from steelyard.analysis.inside import Inside, inside
-from steelyard.analysis.spread import EngineSpread, Repeated, engine_spread, repeated
-from steelyard.analysis.steady import Steady
-from steelyard.analysis.summary import Phase
+from steelyard.analysis.cost import client_cpu_us, master_cpu_us, node_cpu_us, server_cpu_us
+from steelyard.analysis.evidence import lost
+from steelyard.analysis.metrics import metric_of
+from steelyard.analysis.spread import Repeated, repeated
+from steelyard.analysis.stats.percentiles import merged
 from steelyard.analysis.warnings import Warned
-from steelyard.report.assessment import Read, judge, read_phases
-from steelyard.report.cut import warm_up_s, without_warm_up
-from steelyard.report.in_effect import master_names
+from steelyard.report.cut import without_warm_up
+from steelyard.report.derived import Derived, derived
 from steelyard.report.source import TrialSource, open_source
+from steelyard.report.trial_row import PhaseReport, Row
+from steelyard.results.histograms import held
 
-
-@dataclass(frozen=True)
-class PhaseReport:
-    """One phase with what was derived from it.
-
-    Attributes:
-        phase: counts and distributions.
-        steady: steadiness (of run phases).
-        costs: CPU and more of every party in this phase.
-        balance: how evenly the nodes shared it.
-        inside: what the servers told of themselves.
-        engines: percentiles per engine, when there were several.
-    """
-
-    phase: Phase
-    steady: Steady | None = None
-    costs: tuple[Cost, ...] = ()
-    balance: tuple[Balance, ...] = ()
-    inside: tuple[Inside, ...] = ()
-    engines: tuple[EngineSpread, ...] = ()
+__all__ = ["FIGURES", "Figure", "PhaseReport", "ReportModel", "TrialReport", "build"]
 
 
 @dataclass(frozen=True)
 class TrialReport:
-    """One trial: its phases, warnings and facts, and the frames its charts are drawn from."""
+    """One trial: its phases, warnings and facts; its series and histograms are read when they are asked
+    for."""
 
     number: int
     repetition: int
     status: str
-    partial: bool
-    path: Path
+    source: TrialSource
     manifest: Mapping[str, Any]
-    phases: tuple[PhaseReport, ...]
-    measured: PhaseReport | None
-    """The phase the trial was made for; None when it never came to one."""
-    warnings: tuple[Warned, ...]
-    intervals: pl.DataFrame
-    system: pl.DataFrame
-    histograms: Mapping[str, Mapping[str, HdrHistogram]]
-    """Phase -> tag -> histogram."""
+    derived: Derived
     tainted: str = ""
     """What outside the study disturbed it; empty when nothing did."""
-    cut_s: float = 0.0
-    """Seconds at the start of the measured phase that were left out as warm-up."""
+    attempts: str = ""
+    """What became of earlier attempts at it; empty when there were none."""
+
+    @property
+    def path(self) -> Path:
+        """Its folder."""
+        return self.source.path
+
+    @property
+    def partial(self) -> bool:
+        """Whether it was cut short."""
+        return self.source.partial
+
+    @property
+    def phases(self) -> tuple[PhaseReport, ...]:
+        """In the order of time."""
+        return self.derived.phases
+
+    @property
+    def measured(self) -> PhaseReport | None:
+        """The phase the trial was made for; None when it never came to one."""
+        place = self.derived.measured
+        return None if place is None else self.derived.phases[place]
+
+    @property
+    def warnings(self) -> tuple[Warned, ...]:
+        """The gravest first."""
+        return self.derived.warnings
+
+    @property
+    def figures(self) -> Row:
+        """Its row in a frame of trials."""
+        return self.derived.figures
+
+    @property
+    def cut_s(self) -> float:
+        """Seconds at the start of the measured phase that were left out as warm-up."""
+        return self.derived.cut_s
+
+    @cached_property
+    def intervals(self) -> pl.DataFrame:
+        """Rows of intervals.parquet."""
+        return self.source.intervals()
+
+    @cached_property
+    def system(self) -> pl.DataFrame:
+        """Rows of system.parquet."""
+        return self.source.system()
+
+    @cached_property
+    def histograms(self) -> Mapping[str, Mapping[str, HdrHistogram]]:
+        """Phase -> tag -> histogram, the measured one's without its warm-up."""
+        found = {report.phase.name: self.source.histograms(report.phase.name) for report in self.phases}
+        if self.measured and self.cut_s:
+            phase = self.measured.phase
+            found[phase.name] = without_warm_up(self.source, self.intervals, phase, self.cut_s)[1]
+        return found
+
+    def histogram(self, phase: str, tag: str) -> HdrHistogram | None:
+        """One of them, without reading the others; None where there is none, or it is empty."""
+        cut = self.measured and self.cut_s and self.measured.phase.name == phase
+        of_phase = self.histograms.get(phase, {}) if cut else self.source.histograms(phase, tag)
+        found = of_phase.get(tag)
+        return found if found is not None and found.get_total_count() else None
 
     @property
     def client_cpu_us(self) -> float | None:
@@ -112,28 +149,46 @@ class ReportModel:
         return any(t.partial for t in self.trials) or len(self.trials) < self.planned
 
 
-Figure = Callable[[TrialReport], float | None]
-"""Reads one figure of a trial; None when it has none."""
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a trial that is shown over trials.
+
+    Attributes:
+        column: its name in the frame of trials (`report.figures`).
+        scale: what its value is multiplied by.
+        read: it, of one trial and unscaled; None when it has none.
+    """
+
+    column: str
+    read: Callable[[TrialReport], float | None]
+    scale: float = 1.0
+
+    def __call__(self, trial: TrialReport) -> float | None:
+        """Of one trial, scaled."""
+        value = self.read(trial)
+        return None if value is None else float(value) * self.scale
 
 
 def _time(name: str) -> Figure:
-    """Reads a percentile of the response time over all operations, in milliseconds."""
+    """A percentile of the response time over all operations, in milliseconds."""
 
     def read(trial: TrialReport) -> float | None:
-        ns = getattr(trial.measured.phase.total.response, name) if trial.measured else None
-        return None if ns is None else float(ns) / 1e6
+        ns: float | None = (
+            getattr(trial.measured.phase.total.response, f"{name}_ns") if trial.measured else None
+        )
+        return ns
 
-    return read
+    return Figure(f"total_response_{name}_ns", read, 1e-6)
 
 
 FIGURES: dict[str, Figure] = {
-    "ok/s": lambda trial: trial.measured.phase.ok_per_s if trial.measured else None,
-    "p50, ms": _time("p50_ns"),
-    "p99, ms": _time("p99_ns"),
-    "p99.9, ms": _time("p999_ns"),
-    "client us/op": lambda trial: trial.client_cpu_us,
-    "servers us/op": lambda trial: trial.server_cpu_us,
-    "masters us/op": lambda trial: trial.master_cpu_us,
+    "ok/s": Figure("ok_per_s", lambda trial: trial.measured.phase.ok_per_s if trial.measured else None),
+    "p50, ms": _time("p50"),
+    "p99, ms": _time("p99"),
+    "p99.9, ms": _time("p999"),
+    "client us/op": Figure("client_cpu_us", lambda trial: trial.client_cpu_us),
+    "servers us/op": Figure("server_cpu_us", lambda trial: trial.server_cpu_us),
+    "masters us/op": Figure("master_cpu_us", lambda trial: trial.master_cpu_us),
 }
 """What is compared over trials: throughput, response time, CPU per operation; `servers` include `masters`."""
 
@@ -165,12 +220,33 @@ def build(folder: Path) -> ReportModel:
     )
 
 
+def _attempt(said: Mapping[str, Any]) -> str:
+    """`failed: no route to host`, `disturbed: steal: 5 %`."""
+    why = f"disturbed: {said['tainted']}" if said.get("tainted") else said.get("reason")
+    status = str(said.get("status") or "cut short")
+    return str(why) if said.get("tainted") else f"{status}: {why}" if why else status
+
+
 def _over_trials(trials: Sequence[TrialReport]) -> dict[str, Repeated]:
-    whole = [t for t in trials if t.measured and not t.partial and t.status == "done"]
+    whole = [
+        t for t in trials if t.measured and not lost({**t.figures, "status": t.status, "tainted": t.tainted})
+    ]
     if len(whole) < 2:
         return {}
-    found = {name: repeated([figure(t) for t in whole]) for name, figure in FIGURES.items()}
+    found = {
+        name: repeated([figure(t) for t in whole], _merged(whole, figure)) for name, figure in FIGURES.items()
+    }
     return {name: spread for name, spread in found.items() if spread}
+
+
+def _merged(trials: Sequence[TrialReport], figure: Figure) -> float | None:
+    """A percentile of all these trials together; None for other figures."""
+    metric = metric_of(figure.column)
+    if metric is None or metric.quantile is None:
+        return None
+    found = [t.histogram(t.measured.phase.name, metric.tag) for t in trials if t.measured]
+    counts = [held(one) for one in found if one is not None]
+    return merged(counts).quantile(metric.quantile) * figure.scale if counts else None
 
 
 def _of_run(trials: Sequence[TrialReport], planned: int) -> tuple[Warned, ...]:
@@ -195,39 +271,13 @@ def _trial(
     entry = listed.get(number, {})
     asked = {name: study[name] for name in ("system", "workload", "load") if name in study}
     manifest = {"trial": asked, **source.manifest}
-    read = Read(manifest, source.intervals(), source.system())
-    phases, histograms = read_phases(source, read)
-    masters = master_names(manifest)
-    judged = judge(read, phases, partial=source.partial)
-    measured, cut_s = judged.measured, 0.0
-    if measured and (cut_s := warm_up_s(measured, judged.steady, design)):
-        rest, histograms[measured.name] = without_warm_up(source, read.intervals, measured, cut_s)
-        phases = tuple(rest if phase is measured else phase for phase in phases)
-        measured = rest
-    reports = tuple(
-        PhaseReport(
-            phase=phase,
-            steady=judged.steady if phase is measured else None,
-            costs=costs(read.system, phase, masters),
-            balance=balance(read.system, phase, masters),
-            inside=inside(read.system, phase),
-            engines=engine_spread(phase),
-        )
-        for phase in phases
-    )
     return TrialReport(
         number=number,
         repetition=int(entry.get("repetition") or number),
         status=str(manifest.get("status") or entry.get("status") or "unknown"),
-        partial=source.partial,
-        path=source.path,
+        source=source,
         manifest=manifest,
-        phases=reports,
-        measured=next((r for r in reports if r.phase is measured), None),
-        warnings=judged.warnings,
-        intervals=read.intervals,
-        system=read.system,
-        histograms=histograms,
+        derived=derived(source, manifest, design),
         tainted=str(entry.get("tainted") or ""),
-        cut_s=cut_s,
+        attempts="; ".join(map(_attempt, entry.get("attempts") or ())),
     )

@@ -36,8 +36,8 @@ class TrialSource(Protocol):
     def system(self) -> pl.DataFrame:
         """Rows of system.parquet."""
 
-    def histograms(self, phase: str) -> Mapping[str, HdrHistogram]:
-        """Tag -> histogram over the whole phase."""
+    def histograms(self, phase: str, only: str | None = None) -> Mapping[str, HdrHistogram]:
+        """Tag -> histogram over the whole phase; of one tag, if `only` names it."""
 
     def histogram_log(self, phase: str) -> Iterator[tuple[str, float, HdrHistogram]]:
         """(tag, second since the phase began, histogram), for each due second and tag."""

@@ -11,6 +11,7 @@ import polars as pl
 
 from steelyard.results.histograms import mean, percentiles
 from steelyard.results.read import Run, TrialResult, open_run
+from steelyard.spec.levels import level_text
 
 CLOCKS = ("response", "service", "all")
 FIGURES = ("mean", "p50", "p95", "p99", "p999", "max")
@@ -51,12 +52,14 @@ class Results:
         factor whose levels are of several types is text.
         """
         found = {trial.number: trial for trial in self._run.trials}
-        rows = [self._row(said, found.get(int(said["trial"])), phase) for said in self._planned()]
-        return _frame(rows)
+        rows = [self._row(said, found.get(int(said["trial"])), phase) for said in self.planned()]
+        return frame_of_rows(rows)
 
     def figures(self, phase: str) -> pl.DataFrame:
         """`trial` and the figures of one phase, of trials that have left a folder."""
-        return _frame([{"trial": trial.number, **_figures(trial, phase)} for trial in self._run.trials])
+        return frame_of_rows(
+            [{"trial": trial.number, **phase_figures(trial, phase)} for trial in self._run.trials]
+        )
 
     def intervals(self) -> pl.DataFrame:
         """intervals.parquet of all trials, with the column `trial` before."""
@@ -70,7 +73,7 @@ class Results:
         """One trial's reader: manifest, histograms, events; KeyError if it has left no folder."""
         return {trial.number: trial for trial in self._run.trials}[number]
 
-    def _planned(self) -> Iterator[dict[str, Any]]:
+    def planned(self) -> Iterator[dict[str, Any]]:
         """What is known of each trial before its own folder is read."""
         listed = self.info.get("trials") or [{"number": t.number} for t in self._run.trials]
         known = (
@@ -94,7 +97,7 @@ class Results:
         if trial is None:
             return said
         said["status"] = trial.status
-        return {**said, **_figures(trial, phase)}
+        return {**said, **phase_figures(trial, phase)}
 
     @staticmethod
     def _stacked(frames: Sequence[tuple[int, pl.DataFrame]]) -> pl.DataFrame:
@@ -102,7 +105,8 @@ class Results:
         return pl.concat(told, how="diagonal_relaxed") if told else pl.DataFrame()
 
 
-def _figures(trial: TrialResult, phase: str) -> dict[str, Any]:
+def phase_figures(trial: TrialResult, phase: str) -> dict[str, Any]:
+    """The figures of one phase of a trial, by column; none when it never ended."""
     summary = trial.summary(phase) or {}
     if not summary:
         return {}
@@ -171,8 +175,8 @@ def _column(op: str) -> str:
     return op.lower().replace("-", "_")
 
 
-def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
-    """Rows as a frame; a column of several types becomes text."""
+def frame_of_rows(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Rows as a frame; a column of several types becomes text, its numbers as `1` and `0.8`."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     return pl.DataFrame({name: _series([row.get(name) for row in rows]) for name in names})
 
@@ -180,5 +184,5 @@ def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
 def _series(values: list[Any]) -> pl.Series:
     kinds = {type(value) for value in values if value is not None}
     if len(kinds) > 1 and kinds != {int, float}:
-        return pl.Series([None if value is None else str(value) for value in values])
+        return pl.Series([None if value is None else level_text(value) for value in values])
     return pl.Series(values, strict=False)

@@ -24,25 +24,28 @@ def parse_line(line: str) -> tuple[str, float, HdrHistogram] | None:
         return None
 
 
-def read_log(file: Path) -> Iterator[tuple[str, float, HdrHistogram]]:
-    """What `parse_line` makes of every line of a log.
+def read_log(file: Path, tag: str | None = None) -> Iterator[tuple[str, float, HdrHistogram]]:
+    """What `parse_line` makes of every line of a log, or of those of one tag.
 
     A last line cut short, as a killed engine leaves it, is left out.
     """
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+        if tag is not None and not line.startswith(f"Tag={tag},"):
+            continue
         if parsed := parse_line(line):
             yield parsed
 
 
-def read_totals(folder: Path, phase: str) -> dict[str, HdrHistogram]:
-    """Tag -> histogram over a whole phase; from the log of its seconds when the phase never ended."""
+def read_totals(folder: Path, phase: str, only: str | None = None) -> dict[str, HdrHistogram]:
+    """Tag -> histogram over a whole phase, of one tag `only` if one is named; from the log of its seconds
+    when the phase never ended."""
     totals = folder / f"{phase}.totals.hdr"
     seconds = folder / f"{phase}.hdr"
     found: dict[str, HdrHistogram] = {}
     for file in (totals, seconds):
         if not file.is_file():
             continue
-        for tag, _, histogram in read_log(file):
+        for tag, _, histogram in read_log(file, only):
             if tag in found:
                 found[tag].add(histogram)
             else:

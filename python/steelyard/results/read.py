@@ -92,9 +92,10 @@ class TrialResult:
         """Rows of system.parquet; what was spooled of it when it is missing."""
         return tables.system(self.path)
 
-    def histograms(self, phase: str) -> dict[str, HdrHistogram]:
-        """Tag such as `READ.response` -> histogram of ns over the whole phase."""
-        return read_totals(self.path / "engine", phase)
+    def histograms(self, phase: str, only: str | None = None) -> dict[str, HdrHistogram]:
+        """Tag such as `READ.response` -> histogram of ns over the whole phase; of one tag, if `only` names
+        it."""
+        return read_totals(self.path / "engine", phase, only)
 
     def histogram_log(self, phase: str) -> Iterator[tuple[str, float, HdrHistogram]]:
         """(tag, second since the phase's start, histogram of ns), one for each due second and tag."""

@@ -88,6 +88,8 @@ class Threshold(Model):
     kind: Literal["threshold"] = "threshold"
     factor: str
     of: Literal["plateau", "knee"] = "plateau"
+    largest_miss: PositiveFloat = 0.25
+    """As of `Shape`."""
     paper: Paper = None
 
 
@@ -107,6 +109,8 @@ class Shape(Model):
     shape: str
     against: tuple[str, ...] = ()
     """The models compared; left out, those that fit a latency or a throughput."""
+    largest_miss: PositiveFloat = 0.25
+    """By which share the model may miss a level's mean: one that wins among worse ones does not fit."""
 
 
 class Equality(Model):

@@ -13,7 +13,6 @@ from pydantic import BaseModel, ValidationError
 from steelyard.errors import InputError
 from steelyard.spec.complain import complaints
 from steelyard.spec.lines import Place
-from steelyard.spec.models import Study
 
 Checked = TypeVar("Checked", bound=BaseModel)
 
@@ -84,12 +83,6 @@ class Draft:
         """The table at a path; empty if there is none."""
         found = self.get(place)
         return found if isinstance(found, dict) else {}
-
-    def study(self) -> Study:
-        """The checked study that this draft of a study file describes. Raises InputError as `expand` does."""
-        from steelyard.spec.expand import expand
-
-        return expand(self)
 
     def check(self, model: type[Checked]) -> Checked:
         """The values as a checked model.

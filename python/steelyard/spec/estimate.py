@@ -1,6 +1,6 @@
 """How long a study may take and how much disk it needs, before anything is measured: by stated assumptions.
 
-Once trials have run, what they took replaces these guesses (see `pace`).
+Once trials have run, what they took replaces these guesses (see `lab.time_left`).
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.errors import InputError, nearest
-from steelyard.spec.asked import check_asked
+from steelyard.spec.check_asked import check_asked
 from steelyard.spec.design import SETTINGS, Sweep
 from steelyard.spec.draft import Draft, place_of
 from steelyard.spec.factors import ROOTS, put_level, settings_of

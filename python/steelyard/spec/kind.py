@@ -80,14 +80,12 @@ class SystemDeclaration:
         """The model of its settings."""
         raise NotImplementedError
 
-    def own_setting(self, key: str) -> str | None:
+    def own_setting(self, key: str) -> str | None:  # noqa: ARG002 - a kind may look at it
         """The setting that takes a key of the servers' own configuration; None = it has no such files."""
-        del key
         return None
 
-    def lacks(self, system: SystemSettings) -> Mapping[str, Fault]:
+    def lacks(self, system: SystemSettings) -> Mapping[str, Fault]:  # noqa: ARG002 - a kind may look at it
         """The capabilities that a system of these settings does not have, each with the reason."""
-        del system
         return {}
 
     def able(self, system: SystemSettings) -> frozenset[str]:
@@ -109,14 +107,35 @@ class SystemDeclaration:
         return next((flag for flag in self.flags if flag.long == long), None)
 
 
-@cache
 def declarations() -> Mapping[str, SystemDeclaration]:
     """Every kind by its name: Steelyard's own, then those of other packages."""
+    return _loaded()[0]
+
+
+def left_out() -> Mapping[str, str]:
+    """Entry points of other packages that give no kind, each with the reason."""
+    return _loaded()[1]
+
+
+@cache
+def _loaded() -> tuple[Mapping[str, SystemDeclaration], Mapping[str, str]]:
     from importlib.metadata import entry_points
 
-    found = list(import_module(SHIPPED).KINDS)
-    found += [point.load() for point in entry_points(group=ENTRY_POINTS)]
-    return {kind.name: kind for kind in found}
+    found = {kind.name: kind for kind in import_module(SHIPPED).KINDS}
+    faults = {}
+    for point in entry_points(group=ENTRY_POINTS):
+        try:
+            kind = point.load()
+        except Exception as error:  # whatever is wrong in another package, the rest must work
+            faults[point.value] = f"{type(error).__name__}: {error}"
+            continue
+        if not isinstance(kind, SystemDeclaration):
+            faults[point.value] = "it is no SystemKind"
+        elif kind.name in found:
+            faults[point.value] = f"there is a system of kind '{kind.name}' already"
+        else:
+            found[kind.name] = kind
+    return found, faults
 
 
 def declared(kind: str) -> SystemDeclaration:

@@ -4,14 +4,28 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    model_validator,
+)
 
 from steelyard.spec.base import LISTED, Model
+from steelyard.spec.units import quantum
 
 DEFAULT_CLIENTS = 32
 DEFAULT_IN_FLIGHT = 1024
 DEFAULT_ATTEMPT_TIMEOUT_MS = 5_000
 DEFAULT_OPERATIONS = 100_000
+OF_A_RUN = frozenset(
+    {"phases", "audit", "clients", "target", "search", "curve", "arrivals", "in_flight", "operations",
+     "duration_s", "warmup_s", "first_record", "part", "settle_limit_s"}
+)  # fmt: skip
+"""Settings of `Load` that say what is measured and which part of it; all others say how it is driven."""
 
 
 class Part(Model):
@@ -57,6 +71,11 @@ class RateSearch(Model):
         return self
 
 
+def _known_pacing(text: str) -> str:
+    quantum(text)
+    return text
+
+
 class Load(Model):
     """How the workload is driven.
 
@@ -88,7 +107,9 @@ class Load(Model):
     """An operation's deadline over all attempts."""
     attempt_timeout_ms: PositiveInt = DEFAULT_ATTEMPT_TIMEOUT_MS
     """One attempt's deadline; left out, 5 s or `timeout_ms` if that is sooner."""
-    pacing_quantum_us: NonNegativeInt | None = None
+    pacing: Annotated[str, AfterValidator(_known_pacing)] = "auto"
+    """When the engine wakes for what is due: `exact`; at multiples of a time such as `250us`, by which they
+    are late; or `auto`, the coarsest by which they are late by less than 5 % of the median response."""
     realtime: bool = False
     phases: Annotated[tuple[Literal["load", "run"], ...], Field(min_length=1), LISTED] = ("load", "run")
     """`["run"]` finds the records there; `["load"]` only stores them, at the clients and rate of a run."""
@@ -138,6 +159,11 @@ class Load(Model):
         if self.engines > min(self.cap, self.load_clients):
             raise ValueError("more engines than clients: every engine needs at least one")
         return self
+
+    def loading(self) -> Load:
+        """One that only stores the records, all of them, as this one would before its run."""
+        same = {name: getattr(self, name) for name in self.model_fields_set - OF_A_RUN}
+        return Load(phases=("load",), clients=self.load_clients, **same)
 
     def _check_curve(self) -> None:
         times = [at_s for at_s, _ in self.curve]

@@ -7,6 +7,7 @@ from typing import Any
 
 from steelyard.spec.load import Load
 from steelyard.spec.models import Trial
+from steelyard.spec.units import quantum
 
 PLAN_FORMAT = 2
 LOAD, WARMUP, PROBE, RUN, AUDIT = "load", "warmup", "probe", "run", "audit"
@@ -33,7 +34,7 @@ def engine_plan(
         "driver": {**driver, "fresh": False} if index and driver.get("fresh") else driver,
         # a read at n knows the inserts numbered <= n - W; W covers all that can be in flight at once
         "workload": {**workload, "insert_lag": load.cap * part.count},
-        "pacing": {"quantum_us": load.pacing_quantum_us, "realtime": load.realtime},
+        "pacing": {"quantum_us": quantum(load.pacing), "realtime": load.realtime},
         "retry": load.retry,
         "timeout_ms": load.timeout_ms,
         "attempt_timeout_ms": load.attempt_timeout_ms,

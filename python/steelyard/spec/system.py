@@ -110,6 +110,10 @@ class CassandraSystem(LocalSystem):
     datacenters: tuple[Datacenter, ...] = ()
     """If given, their nodes make the cluster and `nodes` must be left out or equal their sum."""
     commitlog_sync: Literal["periodic", "batch", "group"] = "periodic"
+    secure: bool = False
+    """Passwords, and TLS to clients and between nodes, with a user and certificates made for this cluster."""
+    mutual_tls: bool = False
+    """With `secure`: clients show a certificate, too."""
     settings: dict[str, Any] = Field(default_factory=dict)
     """Any cassandra.yaml key, laid over everything else."""
     access: CqlAccess = CqlAccess()
@@ -119,6 +123,12 @@ class CassandraSystem(LocalSystem):
         total = sum(dc.nodes for dc in self.datacenters)
         if self.datacenters and "nodes" in self.model_fields_set and self.nodes != total:
             raise ValueError(f"nodes = {self.nodes}, but the datacenters have {total} together")
+        return self
+
+    @model_validator(mode="after")
+    def _tls(self) -> CassandraSystem:
+        if self.mutual_tls and not self.secure:
+            raise ValueError("mutual_tls needs secure = true")
         return self
 
     @property

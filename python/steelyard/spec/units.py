@@ -34,6 +34,23 @@ def milliseconds(text: str) -> int:
     return round(seconds(text) * 1000)
 
 
+def quantum(text: str) -> str | int:
+    """When the engine wakes for what is due: `auto`, `exact`, or the microseconds of a time such as `250us`.
+
+    Raises:
+        ValueError: it is none of these, or a duration outside 1us to 1s.
+    """
+    if text in ("auto", "exact"):
+        return text
+    try:
+        quantum_us = round(seconds(text) * 1e6)
+    except ValueError:
+        raise ValueError(f"{text!r} is no pacing; write auto, exact, or a time such as 250us") from None
+    if not 1 <= quantum_us <= 1_000_000:
+        raise ValueError(f"{text!r} is no pacing; a time is between 1us and 1s")
+    return quantum_us
+
+
 def byte_count(text: str) -> int:
     """The bytes of a size such as `500k`, `512m`, `2g` or `1.5GiB`, to the nearest byte.
 

@@ -30,6 +30,9 @@ def create(system: SystemSettings, *, name: str, root: Path, host: Host | None =
         InputError: settings that this system cannot have.
     """
     from steelyard.hosts.local import LocalHost
+    from steelyard.systems.capabilities import check
     from steelyard.systems.kind import kind_of
 
-    return kind_of(system.kind).testbed(system, name=name, root=root, host=host or LocalHost())
+    testbed = kind_of(system.kind).testbed(system, name=name, root=root, host=host or LocalHost())
+    check(testbed)
+    return testbed

@@ -10,6 +10,8 @@ from typing import Any, Protocol
 from steelyard.hosts.say import Say
 from steelyard.watch.target import WatchTarget
 
+OWN_FIGURES = "the servers' own figures"
+
 
 @dataclass(frozen=True)
 class Death:
@@ -28,11 +30,19 @@ class Death:
 
 @dataclass(frozen=True)
 class Settled:
-    """How settling ended: whether the system came to rest, after how long, and what was still pending."""
+    """How settling ended.
+
+    Attributes:
+        quiet: the system came to rest.
+        seconds: after how long, or how long it was waited for.
+        detail: why it is not at rest, e.g. what was still pending.
+        how: by what rest is known, e.g. "its own figures"; empty where nothing can be pending.
+    """
 
     quiet: bool
     seconds: float
     detail: str = ""
+    how: str = ""
 
 
 class Testbed(Protocol):
@@ -107,5 +117,5 @@ class LocalTestbed(Testbed, Protocol):
         ...
 
     def bench_words(self) -> list[str]:
-        """The words of `bench` that use it as a given cluster, one line for each way in."""
+        """The words of `bench` that use it as a given cluster, one line for each way into it."""
         ...

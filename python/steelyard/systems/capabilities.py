@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
-from steelyard.errors import InputError
+from steelyard.errors import InfrastructureError, InputError, nearest
 from steelyard.hosts.say import Say
 from steelyard.hosts.snapshots import Restored, Snapshot
 from steelyard.systems.base import Settled, Testbed
@@ -105,7 +105,7 @@ class Snapshots(Protocol):
 
     Attributes:
         origin: the snapshot that the next `up` begins with; None = with no data.
-        restored: what putting it back took, at the last `up` from a snapshot.
+        restored: what the last `up` from a snapshot took.
     """
 
     origin: Snapshot | None
@@ -125,6 +125,21 @@ CAPABILITIES: Mapping[str, Any] = {
     "resize": Resizes, "flush": Flushes, "compact": Compacts, "balance": Balances, "snapshot": Snapshots,
 }  # fmt: skip
 """Name -> what a testbed that has it can do."""
+
+
+def check(testbed: Testbed) -> None:
+    """See that a testbed has a method for everything it declares.
+
+    Raises:
+        InfrastructureError: a capability that is none, or one without its method: a fault of the testbed.
+    """
+    kind = type(testbed).__name__
+    for name in sorted(testbed.capabilities):
+        if name not in CAPABILITIES:
+            near = nearest(name, CAPABILITIES)
+            raise InfrastructureError(f"{kind} declares '{name}', which is no capability{near}")
+        if not isinstance(testbed, CAPABILITIES[name]):
+            raise InfrastructureError(f"{kind} declares the capability '{name}' and has no method for it")
 
 
 def require(testbed: Testbed, capability: str) -> None:

@@ -11,7 +11,6 @@ from steelyard.errors import InfrastructureError
 from steelyard.hosts.host import Host
 from steelyard.hosts.process import Seen
 from steelyard.hosts.records import Record
-from steelyard.systems.kind import kind_of
 
 Recorded = Mapping[str, Any]
 Heap = tuple[int, int] | None
@@ -44,12 +43,6 @@ class NodeStatus:
     heap_bytes: Heap
 
 
-def statuses(host: Host, record: Record) -> list[NodeStatus]:
-    """Each node of a cluster that the host has recorded."""
-    kind = kind_of(record.kind)
-    return [kind.status(host, record, node) for node in record.nodes]
-
-
 def node_status(
     host: Host,
     record: Record,
@@ -64,7 +57,7 @@ def node_status(
     """What is the same for all kinds.
 
     Args:
-        host: where it is recorded.
+        host: where it runs.
         record: the cluster's.
         node: as its record has it.
         address: where it answers, as host:port.

@@ -1,4 +1,4 @@
-"""Waiting for servers: a condition, a limit, and the deaths that make waiting pointless."""
+"""Waiting, with a limit: until a condition holds and its servers live, and until a system is at rest."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ import time
 from collections.abc import Callable, Sequence
 
 from steelyard.errors import InfrastructureError, SteelyardError
+from steelyard.hosts.say import Say
+from steelyard.systems.base import Settled
 from steelyard.systems.server import Server
 
 POLL_S = 0.1
+REST_POLL_S = 0.5
+QUIET_READINGS = 3
+"""One quiet moment may lie between two compactions; so many in a row count."""
 
 
 def died(server: Server) -> SteelyardError:
@@ -44,3 +49,24 @@ def wait_until(
             said = f": {servers[0].why_dead()}" if servers else ""
             raise InfrastructureError(f"{what} after {limit_s:.0f} s{said}")
         time.sleep(POLL_S)
+
+
+def wait_rest(pending: Callable[[], int], limit_s: float, say: Say, how: str = "") -> Settled:
+    """Wait, at most `limit_s` seconds, until nothing is pending, several times in a row.
+
+    Args:
+        pending: counts compactions and flushes that run or wait.
+        limit_s: the longest wait, in seconds.
+        say: is told how it ended.
+        how: by what it is known, for the result.
+    """
+    start = time.monotonic()
+    quiet, count = 0, 0
+    while quiet < QUIET_READINGS and time.monotonic() - start < limit_s:
+        count = pending()
+        quiet = 0 if count else quiet + 1
+        time.sleep(REST_POLL_S)
+    rest, seconds = quiet >= QUIET_READINGS, time.monotonic() - start
+    detail = "" if rest else f"{count} compactions and flushes pending"
+    say(f"at rest after {seconds:.1f} s" if rest else f"not at rest: {detail}")
+    return Settled(rest, seconds, detail, how)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 
 from steelyard.watch import http
-from steelyard.watch.beans import ROLES, Bean, figures
+from steelyard.watch.beans import Bean, Role, figures
 
 OK = 200
 REPEAT_AFTER_S = 10.0
@@ -20,15 +20,14 @@ class JmxDialogue:
     """The beans of one server, those that are due asked for in one write on one connection.
 
     Args:
-        role: `regionserver`, `datanode`, `master` or `namenode`; decides the beans.
+        role: which kind of server it is; decides the beans.
         host, port: of its HTTP server.
         jvm: whether heap and garbage collection are wanted, too; of several servers of a node those of one.
     """
 
-    def __init__(self, role: str, host: str, port: int, *, jvm: bool) -> None:
-        self.what = f"server_* ({role})"
-        known = ROLES[role]
-        self._beans = (*known.beans, *([known.jvm] if jvm and known.jvm else []))
+    def __init__(self, role: Role, host: str, port: int, *, jvm: bool) -> None:
+        self.what = f"server_* ({role.name})"
+        self._beans = (*role.beans, *([role.jvm] if jvm and role.jvm else []))
         self._gets = {b.query: http.get(host, port, f"/jmx?qry={b.query}") for b in self._beans}
         self._asked: list[Bean] = []
         self._asked_s: dict[str, float] = {}
@@ -68,18 +67,8 @@ class JmxDialogue:
 
 
 def jmx_dialogues(
-    servers: Iterable[tuple[str, str, int]],
+    servers: Iterable[tuple[Role, str, int]],
 ) -> Iterator[tuple[tuple[str, int], JmxDialogue]]:
-    """The address and the dialogue of each of a node's servers, given as `WatchTarget.jmx`.
-
-    Raises:
-        ValueError: a role that is not in `ROLES`.
-    """
-    for place, (role, host, port) in enumerate(sorted(servers, key=lambda server: _rank(server[0]))):
+    """The address and the dialogue of each of a node's servers, given as `WatchTarget.jmx`."""
+    for place, (role, host, port) in enumerate(sorted(servers, key=lambda server: server[0].rank)):
         yield (host, port), JmxDialogue(role, host, port, jvm=place == 0)
-
-
-def _rank(role: str) -> int:
-    if role not in ROLES:
-        raise ValueError(f"no servers of the role {role!r} are known; there are {', '.join(ROLES)}")
-    return list(ROLES).index(role)

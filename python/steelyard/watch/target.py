@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from steelyard.watch.beans import Role
+
 
 @dataclass(frozen=True)
 class WatchTarget:
@@ -18,8 +20,7 @@ class WatchTarget:
         cgroups: controller name -> folder of its control group ("unified" on v2); empty without one.
         namespace: its network namespace, if it has one.
         agent: the metrics agent's (host, port), if loaded.
-        jmx: (role, host, port) of each of its servers that tells its metrics at /jmx; the roles are
-            "regionserver", "datanode", "master" and "namenode".
+        jmx: (role, host, port) of each of its servers that tells its metrics at /jmx.
     """
 
     name: str
@@ -27,4 +28,4 @@ class WatchTarget:
     cgroups: Mapping[str, Path] = field(default_factory=dict)
     namespace: str | None = None
     agent: tuple[str, int] | None = None
-    jmx: tuple[tuple[str, str, int], ...] = ()
+    jmx: tuple[tuple[Role, str, int], ...] = ()

@@ -10,6 +10,7 @@ from typing import Any
 from steelyard.errors import InputError
 from steelyard.spec import ycsb_file
 from steelyard.spec.draft import Draft, place_of
+from steelyard.spec.expand import expand
 from steelyard.spec.models import Study
 from steelyard.spec.properties import Properties
 from steelyard.spec.read import literal
@@ -67,7 +68,7 @@ def make_task(words: Words, p: Properties, private: Path) -> Task:
             place = place_of(key.removeprefix(OWN))
             draft.put(place, literal(said.value), said.origin)
             draft.raw[place] = said.value
-    return Task(draft.study(), task.differences(), task.remarks, task.clipped)
+    return Task(expand(draft), task.differences(), task.remarks, task.clipped)
 
 
 def _core_workload(p: Properties) -> None:

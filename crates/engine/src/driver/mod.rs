@@ -1,23 +1,31 @@
 //! Drivers: how an operation reaches a database. One file each, one arm in [`AnyDriver`], the shared contract test.
 //!
-//! A driver makes one attempt and says how it ended; deadlines, retries and clocks are the worker's.
+//! A driver makes one attempt and says how it ended; deadlines and retries are `perform`'s. Attempts are made by a [`Session`]
+//! in the event loop, or, where a driver's calls are futures or block, by [`Driver::execute`].
 
 mod coordinators;
 pub mod cql;
+mod deferred;
 pub mod embedded;
 pub mod hbase;
 pub mod null;
 #[cfg(test)]
 pub mod scripted;
+pub mod session;
 mod traffic;
 
+pub use session::{Attempt, Begun, Ended, Exchange, Session, Turn};
 pub use traffic::Traffic;
 
+use crate::generate::Generator;
 use crate::generate::values::Values;
 use crate::operation::{Operation, Outcome};
 use crate::plan::{DriverPlan, Plan};
 use crate::reply::Reply;
+#[cfg(test)]
+use deferred::Deferred;
 use serde_json::Value;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,8 +43,8 @@ pub enum OpenError {
     Option(String),
 }
 
-/// One attempt at a time against one database. Shared by all clients of an engine.
-#[allow(async_fn_in_trait)] // used through `AnyDriver` only: no Send bound is wanted on the reactor's thread
+/// One attempt at a time against one database, as a future. Shared by all clients of an engine.
+#[allow(async_fn_in_trait)] // its futures stay on the thread that polls them: no Send bound is wanted
 pub trait Driver {
     /// Make attempt number `attempt` (from 1) of `op`, giving up after `timeout`. Every value received goes to `reply`.
     async fn execute(
@@ -52,27 +60,13 @@ pub trait Driver {
     async fn drain(&self, reply: &mut Reply) {
         let _ = reply;
     }
-
-    /// What is in effect, for the `ready` event (JSON object: consistency, durability, connections, versions ...). `clocks`
-    /// says where an attempt's clocks are read: at the `socket`, or around the driver's `call`.
-    fn facts(&self) -> Value;
-
-    /// What its connections have done so far; None without sockets.
-    fn traffic(&self) -> Option<Traffic> {
-        None
-    }
-
-    /// Names of the nodes seen so far, by the index that [`Reply::coordinator`] gives.
-    fn coordinators(&self) -> Vec<String> {
-        Vec::new()
-    }
 }
 
 /// Every driver there is: a closed set keeps results comparable.
 #[derive(Clone)]
 pub enum AnyDriver {
     /// See [`null`].
-    Null(Arc<null::Null>),
+    Null(null::Null),
     /// See [`embedded`].
     Embedded(Arc<embedded::Embedded>),
     /// See [`cql`].
@@ -88,7 +82,7 @@ impl AnyDriver {
     /// Open the plan's database: connect, create the table if it is missing, refuse one of another shape.
     pub async fn open(plan: &Plan) -> Result<Self, OpenError> {
         Ok(match &plan.driver {
-            DriverPlan::Null => Self::Null(Arc::new(null::Null)),
+            DriverPlan::Null => Self::Null(null::Null),
             DriverPlan::Embedded(options) => {
                 Self::Embedded(Arc::new(embedded::Embedded::open(options, &plan.workload)?))
             }
@@ -99,51 +93,63 @@ impl AnyDriver {
         })
     }
 
-    /// Its calls block: clients run on threads of their own, never in the reactor.
-    pub const fn blocks(&self) -> bool {
-        matches!(self, Self::Embedded(_))
-    }
-}
-
-/// The same call on whichever driver it is.
-macro_rules! each {
-    ($any:expr, $driver:ident => $call:expr) => {
-        match $any {
-            AnyDriver::Null($driver) => $call,
-            AnyDriver::Embedded($driver) => $call,
-            AnyDriver::Cql($driver) => $call,
-            AnyDriver::Hbase($driver) => $call,
+    /// Its attempts for the event loop; none for a driver whose calls block, since a stalled store must not stop the loop.
+    ///
+    /// # Errors
+    /// If the system gives no descriptor, or this was asked before.
+    pub fn session(&self, generator: &Arc<Generator>) -> io::Result<Option<Box<dyn Session>>> {
+        Ok(match self {
+            Self::Null(_) => Some(Box::new(null::NullSession::new()?)),
+            Self::Embedded(_) => None,
+            Self::Cql(driver) => {
+                let session = driver.take_session();
+                Some(Box::new(
+                    session.ok_or_else(|| io::Error::other("the session was taken"))?,
+                ))
+            }
+            Self::Hbase(driver) => {
+                let generator = Arc::clone(generator);
+                Some(Box::new(hbase::HbaseSession::new(
+                    driver.clone(),
+                    generator,
+                )?))
+            }
             #[cfg(test)]
-            AnyDriver::Scripted($driver) => $call,
+            Self::Scripted(driver) => Some(Box::new(Deferred::new(
+                driver.clone(),
+                Arc::clone(generator),
+            )?)),
+        })
+    }
+
+    /// What is in effect, for the `ready` event (JSON object: consistency, durability, connections, versions ...). `clocks`
+    /// says where an attempt's clocks are read: `call` around the driver's call, `socket` at the write that carried the request and
+    /// the read that brought the answer, `kernel` likewise, with the kernel's stamp of the answer's arrival.
+    pub fn facts(&self) -> Value {
+        match self {
+            Self::Null(_) => null::facts(),
+            Self::Embedded(driver) => driver.facts(),
+            Self::Cql(driver) => driver.facts(),
+            Self::Hbase(driver) => driver.facts(),
+            #[cfg(test)]
+            Self::Scripted(_) => Value::Null,
         }
-    };
-}
-
-impl Driver for AnyDriver {
-    async fn execute(
-        &self,
-        op: &Operation,
-        attempt: u32,
-        timeout: Duration,
-        values: &Values,
-        reply: &mut Reply,
-    ) -> Outcome {
-        each!(self, driver => driver.execute(op, attempt, timeout, values, reply).await)
     }
 
-    async fn drain(&self, reply: &mut Reply) {
-        each!(self, driver => driver.drain(reply).await);
+    /// What its connections have done so far; None without sockets.
+    pub fn traffic(&self) -> Option<Traffic> {
+        match self {
+            Self::Cql(driver) => Some(driver.traffic()),
+            Self::Hbase(driver) => Some(driver.traffic()),
+            _ => None,
+        }
     }
 
-    fn facts(&self) -> Value {
-        each!(self, driver => driver.facts())
-    }
-
-    fn traffic(&self) -> Option<Traffic> {
-        each!(self, driver => driver.traffic())
-    }
-
-    fn coordinators(&self) -> Vec<String> {
-        each!(self, driver => driver.coordinators())
+    /// Names of the nodes seen so far, by the index that [`crate::reply::Reply::coordinator`] gives.
+    pub fn coordinators(&self) -> Vec<String> {
+        match self {
+            Self::Cql(driver) => driver.coordinators(),
+            _ => Vec::new(),
+        }
     }
 }

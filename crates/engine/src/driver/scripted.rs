@@ -4,7 +4,6 @@ use super::Driver;
 use crate::generate::values::Values;
 use crate::operation::{Kind, Operation, Outcome};
 use crate::reply::{Batch, Reply, Stamps};
-use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -77,10 +76,6 @@ impl Driver for Scripted {
 
     async fn drain(&self, reply: &mut Reply) {
         reply.batch = hand_over(&mut self.collected.lock().expect("as above"));
-    }
-
-    fn facts(&self) -> Value {
-        json!({"system": "scripted", "clocks": "socket"})
     }
 }
 

@@ -3,6 +3,7 @@
 use super::coordinators::Coordinators;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
+use steelyard_multiplexer as multiplexer;
 
 /// What a driver's connections have done so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,8 +43,18 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    pub(crate) fn add(counter: &AtomicU64, count: usize) {
-        counter.fetch_add(count as u64, Ordering::Relaxed);
+    /// A connection that had done `before` has done `after`.
+    #[inline]
+    pub(crate) fn count(&self, before: multiplexer::Traffic, after: multiplexer::Traffic) {
+        let add = |counter: &AtomicU64, count: u64| {
+            if count > 0 {
+                counter.fetch_add(count, Ordering::Relaxed);
+            }
+        };
+        add(&self.reads, after.reads - before.reads);
+        add(&self.writes, after.writes - before.writes);
+        add(&self.requests, after.requests - before.requests);
+        add(&self.answers, after.answers - before.answers);
     }
 
     /// The counts now.

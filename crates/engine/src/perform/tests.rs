@@ -1,189 +1,240 @@
 use super::*;
-use crate::driver::scripted::{Line, Scripted};
 use crate::generate::Draft;
-use crate::operation::FieldSet;
+use crate::operation::{FieldSet, Operation};
 use crate::reply::{Batch, Stamps};
 use serde_json::json;
 
-const SOON: Duration = Duration::from_millis(5);
+const MS: u64 = 1_000_000;
+/// When every operation here is taken up.
+const NOW: u64 = 1000 * MS;
 
-fn stamps(sent_ns: u64, received_ns: u64) -> Stamps {
-    Stamps {
-        sent_ns: Some(sent_ns),
-        received_ns: Some(received_ns),
-    }
-}
-
-/// A bench whose driver answers by `script`, and the time by its clock.
-fn bench(script: impl FnOnce(u64) -> Vec<Line>) -> (Bench, u64) {
+fn tools(retry: &str) -> Tools {
     let plan: Plan = serde_json::from_value(json!({
-        "plan_format": 2, "seed": 1, "out": "/nowhere", "driver": {"kind": "null"}, "phases": [],
+        "plan_format": crate::plan::PLAN_FORMAT, "seed": 1, "out": "/nowhere", "driver": {"kind": "null"}, "phases": [],
         "workload": {"records": 10, "mix": {"read": 1}, "request": {"kind": "uniform"}},
-        "timeout_ms": 200,
+        "timeout_ms": 200, "attempt_timeout_ms": 150, "retry": retry,
     }))
     .expect("a plan");
-    let clock = Clock::default();
-    let now = clock.now();
-    let driver = Scripted {
-        script: std::sync::Mutex::new(script(now).into()),
-        ..Scripted::default()
-    };
-    let tools = Tools {
+    Tools {
         generator: Arc::new(Generator::new(&plan).expect("a sound plan")),
-        driver: AnyDriver::Scripted(Arc::new(driver)),
         policy: Policy::new(&plan),
-    };
-    (Bench { clock, tools }, now)
-}
-
-fn desk(kind: Kind) -> Desk {
-    let draft = Draft {
-        kind,
-        number: 1,
-        rank: 1,
-        key: 1,
-        fields: FieldSet::All,
-        read_fields: FieldSet::All,
-        scan_length: 0,
-        loaded: false,
-    };
-    let ticket = Ticket {
-        draft,
-        timestamp_us: 1,
-        peer: 1,
-        judge: true,
-        ..Ticket::default()
-    };
-    Desk {
-        ticket,
-        ..Desk::default()
     }
 }
 
-fn done(bench: &Bench, kind: Kind) -> Performed {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .expect("a reactor");
-    runtime.block_on(bench.perform(&mut desk(kind)))
+/// One client, and what it has been told to do next.
+struct Client {
+    tools: Tools,
+    ticket: Ticket,
+    exchange: Exchange,
+    progress: Progress,
+}
+
+impl Client {
+    /// It has taken up an operation of `kind`.
+    fn at(kind: Kind, retry: &str) -> Self {
+        let draft = Draft {
+            kind,
+            number: 1,
+            rank: 1,
+            key: 1,
+            fields: FieldSet::All,
+            read_fields: FieldSet::All,
+            scan_length: 0,
+            loaded: false,
+        };
+        let ticket = Ticket {
+            draft,
+            judge: true,
+            ..Ticket::default()
+        };
+        let mut client = Self {
+            tools: tools(retry),
+            ticket,
+            exchange: Exchange::default(),
+            progress: Progress::default(),
+        };
+        let Self {
+            tools,
+            ticket,
+            exchange,
+            progress,
+        } = &mut client;
+        progress.begin(tools, ticket, exchange, NOW);
+        client
+    }
+
+    /// Its attempt was at the socket from `sent` to `received`, ms after [`NOW`], and has ended.
+    fn ends(&mut self, outcome: Outcome, sent: u64, received: u64) -> Next {
+        self.exchange.reply.stamps = Stamps {
+            sent_ns: Some(NOW + sent * MS),
+            received_ns: Some(NOW + received * MS),
+        };
+        self.tell(outcome, received)
+    }
+
+    /// Its attempt has ended at `now`, ms after [`NOW`].
+    fn tell(&mut self, outcome: Outcome, now: u64) -> Next {
+        self.exchange.reply.coordinator = Some(0);
+        if outcome != Outcome::Ok {
+            self.exchange.reply.error = Some("as the test says".into());
+        }
+        let Self {
+            tools,
+            ticket,
+            exchange,
+            progress,
+        } = self;
+        progress.ended(&tools.policy, ticket, exchange, outcome, NOW + now * MS)
+    }
+
+    /// It pauses after a failure at `now`, ms after [`NOW`], and then tries again.
+    fn tries_again(&mut self, outcome: Outcome, sent: u64, received: u64) {
+        let Next::Pause(until) = self.ends(outcome, sent, received) else {
+            panic!("there is time for another attempt");
+        };
+        assert!(until > NOW + received * MS);
+        self.progress.again(until);
+    }
+}
+
+fn done(next: Next) -> Performed {
+    match next {
+        Next::Done(did) => did,
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
 fn clocks_at_the_socket_are_taken_where_the_driver_knows_them() {
-    let later = 3_000_000;
-    let (bench, now) = bench(|now| vec![(Outcome::Ok, stamps(now + later, now + later + 7), SOON)]);
-    let did = done(&bench, Kind::Read);
-    assert_eq!((did.started, did.done), (now + later, now + later + 7));
+    let did = done(Client::at(Kind::Read, "none").ends(Outcome::Ok, 3, 7));
+    assert_eq!((did.started, did.done), (NOW + 3 * MS, NOW + 7 * MS));
 }
 
 #[test]
 fn without_them_the_clocks_are_those_of_the_call() {
-    let (bench, now) = bench(|_| vec![(Outcome::Ok, Stamps::default(), SOON)]);
-    let did = done(&bench, Kind::Read);
-    assert!(did.started >= now);
-    assert!(did.done - did.started >= SOON.as_nanos() as u64);
+    let did = done(Client::at(Kind::Read, "none").tell(Outcome::Ok, 5));
+    assert_eq!((did.started, did.done), (NOW, NOW + 5 * MS));
 }
 
 #[test]
 fn an_operation_starts_with_its_first_attempt_and_is_done_with_its_last() {
-    let (bench, now) = bench(|now| {
-        let first = stamps(now + 1_000_000, now + 2_000_000);
-        let second = stamps(now + 8_000_000, now + 9_000_000);
-        vec![
-            (Outcome::Unavailable, first, SOON),
-            (Outcome::Ok, second, SOON),
-        ]
-    });
-    let did = done(&bench, Kind::Read);
+    let mut client = Client::at(Kind::Read, "until-deadline");
+    client.tries_again(Outcome::Unavailable, 1, 2);
+    assert_eq!(client.progress.attempt(&client.tools.policy).number, 2);
+    let did = done(client.ends(Outcome::Ok, 8, 9));
     assert_eq!(did.attempts, 2);
-    assert_eq!((did.started, did.done), (now + 1_000_000, now + 9_000_000));
+    assert_eq!((did.started, did.done), (NOW + MS, NOW + 9 * MS));
+    assert!(
+        client.exchange.reply.failure.is_some(),
+        "the failure is told"
+    );
 }
 
 #[test]
 fn the_deadline_counts_from_the_taking_and_not_from_the_sending() {
-    let mut attempts = 0;
-    let (bench, now) = bench(|now| {
-        let sent = stamps(now + 150_000_000, now + 150_000_001);
-        let line = (Outcome::Unavailable, sent, Duration::from_millis(150));
-        vec![line; 2]
-    });
-    let did = done(&bench, Kind::Read);
-    attempts += did.attempts;
-    // The second attempt is begun before 200 ms have passed and ends after them: there is no third.
-    assert_eq!((did.outcome, attempts), (Outcome::Unavailable, 2));
-    assert!(bench.clock.now() - now >= 300_000_000);
+    let mut client = Client::at(Kind::Read, "until-deadline");
+    assert_eq!(
+        client.progress.gives_up_at(&client.tools.policy),
+        NOW + 150 * MS
+    );
+    client.tries_again(Outcome::Unavailable, 140, 150);
+    // 49 ms are left when the first pause of 1 ms is over.
+    assert_eq!(
+        client.progress.attempt(&client.tools.policy).timeout_ns,
+        49 * MS
+    );
+    assert_eq!(
+        client.progress.gives_up_at(&client.tools.policy),
+        NOW + 200 * MS
+    );
+    let did = done(client.tell(Outcome::Timeout, 200));
+    assert_eq!((did.outcome, did.attempts), (Outcome::Timeout, 2));
+}
+
+#[test]
+fn pauses_double_and_failures_that_will_not_pass_are_not_retried() {
+    let mut client = Client::at(Kind::Read, "until-deadline");
+    for (failed, pause) in [(1, 1), (10, 2), (20, 4)] {
+        match client.ends(Outcome::Overloaded, failed, failed) {
+            Next::Pause(until) => assert_eq!(until, NOW + (failed + pause) * MS),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(
+        done(client.ends(Outcome::Client, 30, 30)).outcome,
+        Outcome::Client
+    );
+    let once = done(Client::at(Kind::Read, "none").ends(Outcome::Overloaded, 1, 2));
+    assert_eq!((once.outcome, once.attempts), (Outcome::Overloaded, 1));
 }
 
 #[test]
 fn a_read_modify_write_turns_where_its_read_was_done() {
-    let (bench, now) = bench(|now| {
-        let read = stamps(now + 1_000_000, now + 2_000_000);
-        let update = stamps(now + 3_000_000, now + 4_000_000);
-        vec![(Outcome::Ok, read, SOON), (Outcome::Ok, update, SOON)]
-    });
-    let did = done(&bench, Kind::ReadModifyWrite);
+    let mut client = Client::at(Kind::ReadModifyWrite, "until-deadline");
+    assert_eq!(client.exchange.op.kind, Kind::Read);
+    assert!(matches!(client.ends(Outcome::Ok, 1, 2), Next::Attempt));
+    assert_eq!(client.exchange.op.kind, Kind::Update);
+    assert_eq!(
+        client.progress.gives_up_at(&client.tools.policy),
+        NOW + 152 * MS
+    );
+    let did = done(client.ends(Outcome::Ok, 3, 4));
     let turn = did.turn.expect("the read was done");
     assert_eq!(
         (turn.read_done, turn.update_started),
-        (now + 2_000_000, now + 3_000_000)
+        (NOW + 2 * MS, NOW + 3 * MS)
     );
-    assert_eq!((did.started, did.done), (now + 1_000_000, now + 4_000_000));
+    assert_eq!((did.started, did.done), (NOW + MS, NOW + 4 * MS));
 }
 
 #[test]
-fn an_update_that_is_tried_again_forgets_nothing_that_its_read_brought() {
-    let (bench, _) = bench(|_| {
-        let line = |outcome| (outcome, Stamps::default(), SOON);
-        vec![
-            line(Outcome::Ok),
-            line(Outcome::Unavailable),
-            line(Outcome::Ok),
-        ]
-    });
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .expect("a reactor");
-    let mut desk = desk(Kind::ReadModifyWrite);
-    let did = runtime.block_on(bench.perform(&mut desk));
-    assert_eq!((did.outcome, did.attempts), (Outcome::Ok, 2));
-    assert_eq!(desk.reply.rows, 1);
-    let ended: Vec<Outcome> = desk.reply.earlier.iter().map(|a| a.outcome).collect();
-    assert_eq!(ended, [Outcome::Ok, Outcome::Unavailable]);
-    assert!(
-        desk.reply
-            .earlier
-            .iter()
-            .all(|a| a.service_ns >= SOON.as_nanos() as u64)
+fn an_update_that_is_tried_again_keeps_what_its_read_brought() {
+    let mut client = Client::at(Kind::ReadModifyWrite, "until-deadline");
+    let reply = &mut client.exchange.reply;
+    (reply.rows, reply.bytes, reply.checked, reply.corrupt) = (1, 1000, 10, 1);
+    reply.versions.push((0, 7));
+    assert!(matches!(client.ends(Outcome::Ok, 1, 2), Next::Attempt));
+    client.tries_again(Outcome::Timeout, 3, 4);
+    let did = done(client.ends(Outcome::Ok, 10, 11));
+    let reply = &client.exchange.reply;
+    let earlier: Vec<_> = reply
+        .earlier
+        .iter()
+        .map(|one| (one.outcome, one.service_ns))
+        .collect();
+    assert_eq!(
+        earlier,
+        [(Outcome::Ok, MS), (Outcome::Timeout, MS)],
+        "both of one coordinator"
     );
+    assert_eq!(
+        (reply.rows, reply.bytes, reply.checked, reply.corrupt),
+        (1, 1000, 10, 1)
+    );
+    assert_eq!((reply.versions.len(), did.attempts), (1, 2));
+    let mut read = Client::at(Kind::Read, "until-deadline");
+    read.exchange.reply.rows = 1;
+    read.tries_again(Outcome::Timeout, 3, 4);
+    assert_eq!(read.exchange.reply.rows, 0, "a read begins anew");
 }
 
 #[test]
 fn a_flush_goes_on_with_what_its_last_attempt_left() {
-    let (bench, _) = bench(|_| vec![(Outcome::Unavailable, Stamps::default(), SOON)]);
-    let mut desk = Desk::default();
-    let pending = vec![Operation::default(); 3];
-    desk.reply.batch = Some(Box::new(Batch {
-        pending,
+    let mut client = Client::at(Kind::Insert, "until-deadline");
+    client.exchange.reply.batch = Some(Box::new(Batch {
+        pending: vec![Operation::default(); 3],
         ..Batch::default()
     }));
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .expect("a reactor");
-    let due = bench.clock.now();
-    let did = runtime.block_on(bench.flush(due, &mut desk));
-    let batch = desk.reply.batch.expect("it stays for the core");
+    let Client {
+        tools,
+        exchange,
+        progress,
+        ..
+    } = &mut client;
+    progress.begin_flush(&tools.policy, exchange, NOW);
+    client.tries_again(Outcome::Unavailable, 1, 2);
+    let did = done(client.ends(Outcome::Ok, 5, 6));
     assert_eq!((did.outcome, did.attempts), (Outcome::Ok, 2));
-    assert_eq!((batch.pending.len(), batch.acknowledged.len()), (0, 3));
-    assert!(desk.reply.failure.is_some());
-}
-
-#[test]
-fn an_operation_in_flight_takes_little_memory() {
-    let (bench, _) = bench(|_| Vec::new());
-    let mut desk = desk(Kind::Read);
-    // Thousands of these lie in memory at once, each as large as the largest driver makes it.
-    let size = std::mem::size_of_val(&bench.perform(&mut desk));
-    assert!(size < 16 << 10, "{size} bytes");
+    let batch = client.exchange.reply.batch.expect("it stays for the phase");
+    assert_eq!(batch.pending.len(), 3);
 }

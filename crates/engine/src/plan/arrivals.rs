@@ -93,6 +93,20 @@ impl Arrivals {
         }
     }
 
+    /// The same at another, steady rate.
+    ///
+    /// # Errors
+    /// A closed loop has no rate; one below 0 or of 0 makes no sense.
+    pub fn at_rate(&self, rate: f64) -> Result<Self, PlanError> {
+        let rate = Rate::from(rate);
+        let changed = match self {
+            Self::Closed => return Err(PlanError("a closed loop has no rate".to_owned())),
+            Self::Constant { .. } => Self::Constant { rate },
+            Self::Poisson { .. } => Self::Poisson { rate },
+        };
+        changed.check().map(|()| changed)
+    }
+
     /// Refuse a rate that makes no sense.
     pub(super) fn check(&self) -> Result<(), PlanError> {
         self.rate().map_or(Ok(()), Rate::check)

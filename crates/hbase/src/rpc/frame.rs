@@ -9,9 +9,9 @@ use bytes::Bytes;
 use std::ops::Range;
 
 /// Longer frames are refused as garbage, bytes.
-pub(super) const MAX_FRAME: usize = 1 << 30;
+pub(crate) const MAX_FRAME: usize = 1 << 30;
 /// Of the call id that answers a connection header instead of a call.
-pub(super) const NO_CALL: u32 = u32::MAX;
+pub(crate) const NO_CALL: u32 = u32::MAX;
 
 /// Append the frame of `request` as call `id`; `timeout_ms` tells the server when nobody waits any more.
 pub(super) fn write(out: &mut Vec<u8>, id: u32, request: &impl Request, timeout_ms: u32) {
@@ -50,14 +50,14 @@ pub(super) fn write(out: &mut Vec<u8>, id: u32, request: &impl Request, timeout_
 
 /// A response frame (without its length), taken apart.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Response {
-    pub(super) id: u32,
+pub(crate) struct Response {
+    pub(crate) id: u32,
     pub(super) content: Content,
 }
 
 /// Where in the frame the content is.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Content {
+pub(crate) enum Content {
     /// An ExceptionResponse.
     Exception(Range<usize>),
     /// The message and the cells.
@@ -65,7 +65,7 @@ pub(super) enum Content {
 }
 
 /// Take a response apart; None if the bytes are no response.
-pub(super) fn read(frame: &[u8]) -> Option<Response> {
+pub(crate) fn read(frame: &[u8]) -> Option<Response> {
     let at = |part: &[u8]| {
         let start = part.as_ptr() as usize - frame.as_ptr() as usize;
         start..start + part.len()

@@ -2,9 +2,10 @@
 
 use super::connection::{Connection, State, stamps};
 use super::frame::{self, Content, MAX_FRAME, NO_CALL};
-use super::pool::Counters;
-use super::{Reply, monotonic_ns};
+use super::pool::{Counters, PoolConfig};
+use super::{Reply, Service, Stamps, hello, monotonic_ns};
 use crate::error::{Error, Exception};
+use crate::names::Address;
 use crate::pb;
 use bytes::{Buf, Bytes, BytesMut};
 use prost::Message;
@@ -14,7 +15,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWrite};
+use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 /// The least room offered to a `read()`, bytes.
@@ -34,7 +35,7 @@ pub(super) async fn run(
     counters: Arc<Counters>,
 ) {
     let _mourner = Mourner(&connection);
-    let end = match connect(&connection, connect_timeout).await {
+    let end = match connect(&connection.server, connect_timeout).await {
         Ok(stream) => {
             let mut link = Link {
                 connection: &connection,
@@ -55,8 +56,7 @@ pub(super) async fn run(
     connection.close(end);
 }
 
-async fn connect(connection: &Connection, within: Duration) -> io::Result<TcpStream> {
-    let server = &connection.server;
+async fn connect(server: &Address, within: Duration) -> io::Result<TcpStream> {
     let stream = tokio::time::timeout(within, TcpStream::connect((&*server.host, server.port)))
         .await
         .map_err(|_| {
@@ -204,14 +204,19 @@ impl Link<'_> {
     }
 }
 
-fn frame_len(bytes: &[u8]) -> Option<usize> {
+/// What the four bytes at the start say; none while they are not there.
+pub(crate) fn frame_len(bytes: &[u8]) -> Option<usize> {
     let (len, _) = bytes.split_first_chunk::<4>()?;
     Some(u32::from_be_bytes(*len) as usize)
 }
 
 fn garbage(connection: &Connection) -> Error {
+    unreadable(&connection.server)
+}
+
+fn unreadable(server: &Address) -> Error {
     Error::Protocol {
-        server: connection.server.clone(),
+        server: server.clone(),
         what: "bytes that are no response",
     }
 }
@@ -227,19 +232,7 @@ fn deliver(
     let response = frame::read(&frame).ok_or_else(|| garbage(connection))?;
     let sent_ns = state.sent_ns(response.id);
     let stamps = stamps(sent_ns.unwrap_or(0), received_ns);
-    let answer = match response.content {
-        Content::Answer(message, cells) => Ok(Reply {
-            message: frame::part(&frame, message),
-            cells: frame::part(&frame, cells),
-            stamps,
-        }),
-        Content::Exception(range) => {
-            let decoded =
-                pb::ExceptionResponse::decode(&frame[range]).map_err(|_| garbage(connection))?;
-            let exception = Exception::of_response(decoded, &connection.server, stamps);
-            Err(Error::Server(Box::new(exception)))
-        }
-    };
+    let answer = content(&frame, response.content, &connection.server, stamps);
     if sent_ns.is_none() {
         return match answer {
             Err(refusal) if response.id == NO_CALL => Err(refusal),
@@ -248,4 +241,51 @@ fn deliver(
     }
     wakers.extend(state.answer(response.id, answer));
     Ok(())
+}
+
+/// What a response says.
+fn content(
+    frame: &Bytes,
+    content: Content,
+    server: &Address,
+    stamps: Stamps,
+) -> Result<Reply, Error> {
+    match content {
+        Content::Answer(message, cells) => Ok(Reply {
+            message: frame::part(frame, message),
+            cells: frame::part(frame, cells),
+            stamps,
+        }),
+        Content::Exception(range) => {
+            let decoded = pb::ExceptionResponse::decode(&frame[range]);
+            let exception = decoded.map_err(|_| unreadable(server))?;
+            let exception = Exception::of_response(exception, server, stamps);
+            Err(Error::Server(Box::new(exception)))
+        }
+    }
+}
+
+/// What the response in `frame` (without its length) says.
+pub(crate) fn answer(frame: &Bytes, server: &Address, stamps: Stamps) -> Result<Reply, Error> {
+    let response = frame::read(frame).ok_or_else(|| unreadable(server))?;
+    content(frame, response.content, server, stamps)
+}
+
+/// A connection for a caller that reads and writes it itself; its header is written.
+pub(crate) async fn open(
+    server: &Address,
+    service: Service,
+    config: &PoolConfig,
+) -> Result<std::net::TcpStream, Error> {
+    let opened = async {
+        let mut stream = connect(server, config.connect_timeout).await?;
+        stream
+            .write_all(&hello::bytes(service, &config.user))
+            .await?;
+        stream.into_std()
+    };
+    opened.await.map_err(|error| Error::Connect {
+        server: server.clone(),
+        source: Arc::new(error),
+    })
 }

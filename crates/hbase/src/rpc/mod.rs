@@ -17,6 +17,8 @@ pub(crate) mod script;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use frame::{MAX_FRAME, NO_CALL, read};
+pub(crate) use link::{answer, frame_len, open};
 pub use pool::Traffic;
 pub(crate) use pool::{Endpoint, Pool, PoolConfig};
 pub(crate) use request::{Plain, Request};
@@ -24,6 +26,7 @@ pub(crate) use request::{Plain, Request};
 use crate::error::Error;
 use crate::names::Address;
 use bytes::Bytes;
+use std::time::Duration;
 
 /// The services a server offers; each has connections of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +85,11 @@ impl Reply {
             what: "an answer that cannot be decoded",
         })
     }
+}
+
+/// Append `request` as call `id`, which is waited for so long.
+pub(crate) fn write(out: &mut Vec<u8>, id: u32, request: &impl Request, timeout: Duration) {
+    frame::write(out, id, request, pool::millis(timeout));
 }
 
 /// CLOCK_MONOTONIC, ns.

@@ -72,7 +72,7 @@ pub(crate) struct PoolConfig {
 /// The servers known. Cheap to share; connections are made when they are first needed, and end with the pool.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    config: Arc<PoolConfig>,
+    pub(crate) config: Arc<PoolConfig>,
     counters: Arc<Counters>,
     servers: Mutex<HashMap<Address, Arc<Endpoint>>>,
 }
@@ -262,7 +262,7 @@ impl Drop for Endpoint {
 }
 
 /// As the header says it, at least 1.
-fn millis(timeout: Duration) -> u32 {
+pub(super) fn millis(timeout: Duration) -> u32 {
     u32::try_from(timeout.as_millis())
         .unwrap_or(u32::MAX)
         .max(1)

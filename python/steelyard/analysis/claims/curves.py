@@ -10,123 +10,116 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
-from scipy import stats
+from numpy.typing import NDArray
 
-from steelyard.analysis.claims.cells import Cell, Key, interval, versus
-from steelyard.analysis.claims.ratios import geometric_mean, said
+from steelyard.analysis.claims.ratios import contradiction, figure, geometric_mean, said
 from steelyard.analysis.claims.verdict import Answer, Evidence, Finding, sign
+from steelyard.analysis.evidence import Cell, Key, Sample, versus
 from steelyard.analysis.stats.fits import Comparison, compare
 from steelyard.analysis.stats.models import LATENCY, THROUGHPUT
 from steelyard.analysis.stats.peak import peak as find_peak
-from steelyard.analysis.stats.percentiles import Extremes
-from steelyard.analysis.stats.runs import CONFIDENCE, Contrast, Interval
+from steelyard.analysis.stats.runs import Interval
+from steelyard.analysis.stats.slopes import Slope, by_ranks, least_squares
 from steelyard.analysis.stats.verdicts import LEVEL, holm
 from steelyard.spec.checks import Claim, Level, Order, PeakCheck, Shape, Threshold, Trend
+from steelyard.spec.levels import level_number, level_text
 
+Floats = NDArray[np.float64]
 Line = Mapping[float, Cell]
 """Level of the factor, or its rank -> the cell."""
 
 
 def lines(cells: Mapping[Key, Cell], factor: str, levels: Sequence[Level] = ()) -> dict[Key, Line]:
     """Cells by line, in the order of the factor; a level that is neither a number nor listed is left out."""
-    ranks = {str(level): float(rank) for rank, level in enumerate(levels, start=1)}
+    ranks = {level_text(level): float(rank) for rank, level in enumerate(levels, start=1)}
     found: dict[Key, dict[float, Cell]] = {}
     for key, cell in cells.items():
         level = dict(key).get(factor)
-        place = ranks.get(str(level)) if levels else _number(level)
+        place = ranks.get(level_text(level)) if levels else level_number(level)
         if place is not None:
             found.setdefault(tuple(part for part in key if part[0] != factor), {})[place] = cell
     return {key: dict(sorted(line.items())) for key, line in found.items() if len(line) > 1}
 
 
-def _number(level: object) -> float | None:
-    try:
-        return float(str(level))
-    except ValueError:
-        return None
+def _samples(line: Line, metric: str) -> dict[float, Sample]:
+    """The levels that have trials to go by."""
+    return {place: sample for place, cell in line.items() if (sample := cell.sample(metric))}
 
 
 def evidence(found: Mapping[Key, Line], metric: str) -> tuple[Evidence, ...]:
     """The figure of every cell that has one."""
-    cells = [cell for line in found.values() for cell in line.values() if cell.runs(metric).values]
-    return tuple(Evidence(cell.name, interval(cell.runs(metric), metric), metric) for cell in cells)
+    cells = [cell for line in found.values() for cell in line.values()]
+    return tuple(figure(cell.name, sample) for cell in cells if (sample := cell.sample(metric)))
 
 
 def trend(claim: Claim, check: Trend, found: Mapping[Key, Line]) -> Finding:
     """The common slope on logarithms of metric and factor; each line has a level of its own."""
-    slope = _slope(found, claim.metric)
-    answer = sign(slope, check.direction == "up", 0.0)
-    told = [line for line in found.values() if len(_places(line, claim.metric)) > 1]
-    ends = geometric_mean([_ends(line, claim.metric) for line in told])
-    words = f"slope {said(slope)} (log over log), last level over first {said(ends)}"
+    told = {key: s for key, line in found.items() if len(s := _samples(line, claim.metric)) > 1}
+    if not told:
+        raise ValueError("no line has trials to go by at two levels")
+    apart = [(_name(key), s.interval.estimate, s.p) for key, one in told.items() for s in [_slope([one])]]
+    if against := contradiction(apart):
+        return Finding("inconclusive", f"lines {against}", None, evidence(found, claim.metric))
+    slope = _slope([*told.values()])
+    ends = geometric_mean([versus(*_ends(one)) for one in told.values()])
+    words = f"slope {said(slope.interval)} (log over log), last level over first {said(ends)}"
     if check.levels:
         words = f"last level over first {said(ends)}"
-    return Finding(answer, words, ends, evidence(found, claim.metric))
+    answer = sign(slope.interval, check.direction == "up", 0.0)
+    return Finding(answer, words, ends, evidence(found, claim.metric), slope.p)
 
 
-def _places(line: Line, metric: str) -> list[float]:
-    """The levels that have trials to go by."""
-    return [place for place, cell in line.items() if cell.runs(metric).values]
+def _name(key: Key) -> str:
+    return ", ".join(f"{column} {level}" for column, level in key)
 
 
-def _logs(cell: Cell, metric: str) -> np.ndarray:
-    runs = cell.runs(metric)
-    return runs.logs() if runs.values else np.zeros(0)
+def _ends(line: Mapping[float, Sample]) -> tuple[Sample, Sample]:
+    """The first level's and the last level's."""
+    return line[min(line)], line[max(line)]
 
 
-def _ends(line: Line, metric: str) -> Contrast | Extremes:
-    places = _places(line, metric)
-    return versus(line[places[0]].runs(metric), line[places[-1]].runs(metric), metric)
-
-
-def _slope(found: Mapping[Key, Line], metric: str) -> Interval:
-    """Least squares on units, deviations from each line's mean."""
-    xs, ys = [], []
-    for line in found.values():
-        points = [(math.log(x), y) for x, cell in line.items() for y in _logs(cell, metric)]
-        if len({x for x, _ in points}) > 1:
-            x, y = np.array(points).T
-            xs.append(x - x.mean())
-            ys.append(y - y.mean())
-    if not xs:
-        raise ValueError("no line has trials to go by at two levels")
-    x, y = np.concatenate(xs), np.concatenate(ys)
-    fit = stats.linregress(x, y)
-    freedom = x.size - len(xs) - 1
-    error = fit.stderr * math.sqrt((x.size - 2) / freedom)
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom) * error)
-    return Interval(float(fit.slope), float(fit.slope) - half, float(fit.slope) + half, x.size)
+def _slope(found: Sequence[Mapping[float, Sample]]) -> Slope:
+    """Through units, on logarithms."""
+    lines = []
+    for line in found:
+        x = np.concatenate([np.full(s.units.size, math.log(place)) for place, s in line.items()])
+        with np.errstate(divide="ignore"):
+            lines.append((x, np.log(np.concatenate([sample.units for sample in line.values()]))))
+    means = all(sample.way == "mean" for line in found for sample in line.values())
+    return least_squares(lines) if means else by_ranks(lines)
 
 
 def order(claim: Claim, check: Order, found: Mapping[Key, Line]) -> Finding:
     """Every pair of levels of neighbouring groups, by Holm's correction over all of them."""
-    names = [str(level) for group in check.groups for level in group]
+    names = [level_text(level) for group in check.groups for level in group]
     ranks = {name: float(rank) for rank, name in enumerate(names, start=1)}
-    pairs = [(str(low), str(high)) for a, b in pairwise(check.groups)
+    pairs = [(level_text(low), level_text(high)) for a, b in pairwise(check.groups)
              for low in a for high in b]  # fmt: skip
     contrasts = {}
     for key, line in found.items():
+        samples = _samples(line, claim.metric)
         for low, high in pairs:
-            if {ranks[low], ranks[high]} <= {*_places(line, claim.metric)}:
-                below, above = (line[ranks[level]].runs(claim.metric) for level in (low, high))
-                contrasts[(key, low, high)] = versus(below, above, claim.metric)
+            if {ranks[low], ranks[high]} <= samples.keys():
+                contrasts[(key, low, high)] = versus(samples[ranks[low]], samples[ranks[high]])
     if not contrasts:
         raise ValueError("no two levels of neighbouring groups were measured")
-    chances = holm([c.difference_p() for c in contrasts.values()])
+    plain = [c.difference_p() for c in contrasts.values()]
+    chances = holm(plain)
     rising = [c.log_ratio > 0 for c in contrasts.values()]
     shown = chances < LEVEL
     answer: Answer = "inconclusive"
     if any(told and not up for told, up in zip(shown, rising, strict=True)):
         answer = "refuted"
-    elif contrasts and all(shown):
+    elif all(shown):
         answer = "confirmed"
+    chance = max(plain) if answer == "confirmed" else float(chances.min())  # all must hold; one alone refutes
     ratios = tuple(Evidence(f"{high} over {low}", c.interval()) for (_, low, high), c in contrasts.items())
     words = f"{sum(map(bool, shown & np.array(rising)))} of {len(contrasts)} pairs in the claimed order"
-    return Finding(answer, words, None, (*evidence(found, claim.metric), *ratios))
+    return Finding(answer, words, None, (*evidence(found, claim.metric), *ratios), chance)
 
 
-def _points(line: Line, metric: str) -> tuple[np.ndarray, np.ndarray]:
-    points = [(x, math.exp(y)) for x, cell in line.items() for y in _logs(cell, metric)]
+def _points(line: Line, metric: str) -> tuple[Floats, Floats]:
+    points = [(x, y) for x, sample in _samples(line, metric).items() for y in sample.points]
     if not points:
         raise ValueError("a line has no trials to go by")
     x, y = np.array(points).T
@@ -142,7 +135,7 @@ def threshold(claim: Claim, check: Threshold, found: Mapping[Key, Line]) -> Find
         fits = compare(
             *_points(line, claim.metric), ("constant", "linear", "logarithmic", "linear-then-flat")
         )
-        answers.append(_wins(fits, "linear-then-flat"))
+        answers.append(_wins(fits, "linear-then-flat", check.largest_miss))
         bent = next((fit for fit in fits.fits if fit.name == "linear-then-flat"), None)
         if bent:
             estimates.append(bent.parameters["a" if check.of == "plateau" else "k"])
@@ -156,7 +149,7 @@ def threshold(claim: Claim, check: Threshold, found: Mapping[Key, Line]) -> Find
 def peak(claim: Claim, _: PeakCheck, found: Mapping[Key, Line]) -> Finding:
     """Whether the curve rises and then falls, on every line; where it is highest."""
     peaks = [
-        find_peak({place: line[place].runs(claim.metric) for place in _places(line, claim.metric)})
+        find_peak(_samples(line, claim.metric), versus, lambda sample: sample.interval.estimate)
         for line in found.values()
     ]
     answers: list[Answer] = [
@@ -172,7 +165,9 @@ def peak(claim: Claim, _: PeakCheck, found: Mapping[Key, Line]) -> Finding:
     )
     only = peaks[0] if len(peaks) == 1 else None
     estimate = Interval(only.at, *only.around, len(found)) if only else None
-    return Finding(_all(answers), words, estimate, evidence(found, claim.metric))
+    return Finding(
+        _all(answers), words, estimate, evidence(found, claim.metric), max(p.chance for p in peaks)
+    )
 
 
 def shape(claim: Claim, check: Shape, found: Mapping[Key, Line]) -> Finding:
@@ -185,12 +180,19 @@ def shape(claim: Claim, check: Shape, found: Mapping[Key, Line]) -> Finding:
         + ", ".join(f"{fit.name} {fit.weight:.2f} (misses by {fit.miss:.0%})" for fit in f.fits[:3])
         for f in fits
     )
-    return Finding(_all([_wins(f, check.shape) for f in fits]), words, None, evidence(found, claim.metric))
+    return Finding(
+        _all([_wins(f, check.shape, check.largest_miss) for f in fits]),
+        words,
+        None,
+        evidence(found, claim.metric),
+    )
 
 
-def _wins(fits: Comparison, name: str) -> Answer:
+def _wins(fits: Comparison, name: str, largest_miss: float) -> Answer:
+    """Confirmed when the model wins and fits; one that wins and misses is only the least bad."""
     if fits.winner == name:
-        return "confirmed"
+        fit = next(fit for fit in fits.fits if fit.name == name)
+        return "confirmed" if fit.miss <= largest_miss else "inconclusive"
     return "inconclusive" if fits.winner == "undecided" else "refuted"
 
 

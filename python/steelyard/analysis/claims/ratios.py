@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from steelyard.analysis.claims.cells import Cell, Key, Trials, interval, versus
-from steelyard.analysis.claims.verdict import Evidence, Finding, sign
-from steelyard.analysis.stats.percentiles import Extremes
-from steelyard.analysis.stats.runs import Contrast, Interval, mean
+from steelyard.analysis.claims.verdict import Answer, Evidence, Finding, sign
+from steelyard.analysis.evidence import Cell, Found, Key, Sample, Trials, versus
+from steelyard.analysis.stats.runs import Contrast, Interval
+from steelyard.analysis.stats.verdicts import LEVEL, holm
 from steelyard.spec.checks import Claim, Equality, Ratio, Side
+from steelyard.spec.levels import level_number
 
 REACHED = 0.02
 """A target is reached when the mean throughput is within this share of it."""
@@ -35,9 +37,11 @@ def _reached(pairs: Sequence[Pair], check: Ratio) -> list[Pair]:
 
 
 def _reaches(cell: Cell, check: Ratio) -> bool:
-    target = dict(cell.key).get(check.target)
-    runs = cell.runs(check.throughput)
-    return bool(runs.values) and target is not None and mean(runs).estimate >= (1 - REACHED) * float(target)
+    """A cell without a target, of which each client sends as fast as it is answered, has none to reach."""
+    target, sample = level_number(dict(cell.key).get(check.target)), cell.sample(check.throughput)
+    if target is None or sample is None:
+        return False
+    return sample.interval.estimate >= (1 - REACHED) * target
 
 
 def _plateaus(pairs: Sequence[Pair], check: Ratio) -> list[Pair]:
@@ -53,8 +57,7 @@ def _plateaus(pairs: Sequence[Pair], check: Ratio) -> list[Pair]:
 
 
 def _highest(cells: Sequence[Cell], check: Ratio) -> Cell:
-    runs = {n: cell.runs(check.throughput) for n, cell in enumerate(cells)}
-    return cells[max(runs, key=lambda n: mean(runs[n]).estimate if runs[n].values else 0.0)]
+    return max(cells, key=lambda cell: s.interval.estimate if (s := cell.sample(check.throughput)) else 0.0)
 
 
 def metrics(claim: Claim, check: Ratio | Equality) -> tuple[str, str]:
@@ -63,43 +66,103 @@ def metrics(claim: Claim, check: Ratio | Equality) -> tuple[str, str]:
     return sides[0].metric or claim.metric, sides[1].metric or claim.metric
 
 
-def geometric_mean(found: Sequence[Contrast | Extremes]) -> Interval:
+def geometric_mean(found: Sequence[Found]) -> Interval:
     """Of ratios of cells, about these cells: errors of means add in squares; where a cell has only its least
     and greatest ratio, all ends are averaged, as if every cell erred the same way."""
     plain = [c for c in found if isinstance(c, Contrast)]
+    if len(plain) == len(found):
+        return pooled(plain).interval()
     count, given = min(min(c.counts) for c in found), next((c.given for c in found if c.given), "")
-    if len(plain) < len(found):
-        ends = [c.interval() for c in found]
-        low = math.exp(sum(math.log(i.low) for i in ends) / len(ends)) if all(i.low for i in ends) else 0.0
-        high = math.exp(sum(math.log(i.high) for i in ends) / len(ends))
-        return Interval(
-            math.exp(sum(math.log(i.estimate) for i in ends) / len(ends)), low, high, count, given
-        )
-    log_ratio = sum(c.log_ratio for c in plain) / len(plain)
-    squares = [c.error**2 for c in plain]
-    parts = sum(s**2 / c.freedom for s, c in zip(squares, plain, strict=True))
-    freedom = sum(squares) ** 2 / parts if parts and math.isfinite(parts) else plain[0].freedom
-    error = math.sqrt(sum(squares)) / len(plain)
-    return Contrast(log_ratio, error, freedom, (count, count), given).interval()
+    ends = [c.interval() for c in found]
+    low = _geometric([i.low for i in ends], 0.0)
+    high = _geometric([i.high for i in ends], math.inf)
+    return Interval(_geometric([i.estimate for i in ends], 1.0), low, high, count, given)
 
 
-def _compared(
-    claim: Claim, check: Ratio | Equality, pairs: Sequence[Pair]
-) -> tuple[Interval, tuple[Evidence, ...]]:
+def _geometric(values: Sequence[float], undecided: float) -> float:
+    """The geometric mean; of values among which are both 0 and inf it is not known."""
+    if 0.0 in values and math.inf in values:
+        return undecided
+    return math.exp(sum(math.log(v) if v else -math.inf for v in values) / len(values))
+
+
+def pooled(found: Sequence[Contrast]) -> Contrast:
+    """The mean of log ratios, degrees of freedom by Welch and Satterthwaite."""
+    count, given = min(min(c.counts) for c in found), next((c.given for c in found if c.given), "")
+    log_ratio = sum(c.log_ratio for c in found) / len(found)
+    squares = [c.error**2 for c in found]
+    parts = sum(s**2 / c.freedom for s, c in zip(squares, found, strict=True))
+    freedom = sum(squares) ** 2 / parts if parts and math.isfinite(parts) else found[0].freedom
+    return Contrast(log_ratio, math.sqrt(sum(squares)) / len(found), freedom, (count, count), given)
+
+
+def chance(found: Sequence[Found]) -> float:
+    """Of ratios this far from 1 when all are 1; of cells with only their least and greatest ratio the
+    largest."""
+    plain = [c for c in found if isinstance(c, Contrast)]
+    if len(plain) == len(found):
+        return pooled(plain).difference_p()
+    return max(c.difference_p() for c in found)
+
+
+def alike(found: Sequence[Found], margin: float) -> float:
+    """Chance of ratios this well inside the margin when the truth lies at its border."""
+    plain = [c for c in found if isinstance(c, Contrast)]
+    if len(plain) == len(found):
+        return pooled(plain).equivalence_p(margin)
+    return max(c.equivalence_p(margin) for c in found)
+
+
+def contradiction(told: Sequence[tuple[str, float, float]]) -> str:
+    """What is said when parts of one finding go opposite ways beyond chance (Holm); else nothing.
+
+    Args:
+        told: (name, effect, its chance) of each part; an effect above 0 goes up.
+    """
+    shown = holm([p for _, _, p in told]) < LEVEL
+    up = [name for (name, effect, _), sure in zip(told, shown, strict=True) if sure and effect > 0]
+    down = [name for (name, effect, _), sure in zip(told, shown, strict=True) if sure and effect < 0]
+    if not up or not down:
+        return ""
+    return f"not pooled, since they contradict each other: up at {'; '.join(up)}, down at {'; '.join(down)}"
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """The ratios of matched cells, and the figures beneath them."""
+
+    found: tuple[Found, ...]
+    names: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def contradiction(self) -> str:
+        parts = zip(self.names, self.found, strict=True)
+        return contradiction([(name, one.log_ratio, one.difference_p()) for name, one in parts])
+
+
+def _compared(claim: Claim, check: Ratio | Equality, pairs: Sequence[Pair]) -> _Compared:
     above, below = metrics(claim, check)
-    found, evidence = [], []
-    usable = [(a, b) for a, b in pairs if a.runs(above).values and b.runs(below).values]
-    if not usable:
-        raise ValueError("no cell has trials to go by on both sides")
-    for numerator, denominator in usable:
-        one = versus(denominator.runs(below), numerator.runs(above), above)
-        found.append(one)
+    found, names, evidence = [], [], []
+    for numerator, denominator in pairs:
+        a, b = numerator.sample(above), denominator.sample(below)
+        if a is None or b is None:
+            continue
+        found.append(one := versus(b, a))
+        names.append(numerator.name)
         evidence += [
-            Evidence(_where(check.numerator, numerator), interval(numerator.runs(above), above), above),
-            Evidence(_where(check.denominator, denominator), interval(denominator.runs(below), below), below),
+            figure(_where(check.numerator, numerator), a),
+            figure(_where(check.denominator, denominator), b),
             Evidence(f"ratio at {numerator.name}", one.interval()),
         ]
-    return geometric_mean(found), tuple(evidence)
+    if not found:
+        raise ValueError("no cell has trials to go by on both sides")
+    return _Compared(tuple(found), tuple(names), tuple(evidence))
+
+
+def figure(what: str, sample: Sample) -> Evidence:
+    """The figure of one cell."""
+    return Evidence(what, sample.interval, sample.metric, sample.way)
 
 
 def _where(side: Side, cell: Cell) -> str:
@@ -108,18 +171,27 @@ def _where(side: Side, cell: Cell) -> str:
 
 def ratio(claim: Claim, check: Ratio, pairs: Sequence[Pair]) -> Finding:
     """Whether the ratio lies on the claimed side of 1, and how large it is."""
-    estimate, evidence = _compared(claim, check, pairs)
+    compared = _compared(claim, check, pairs)
+    if against := compared.contradiction:
+        return Finding("inconclusive", f"ratios {against}", None, compared.evidence)
+    estimate = geometric_mean(compared.found)
     words = f"ratio {said(estimate)} over {len(pairs)} matched cell{'s' if len(pairs) > 1 else ''}"
-    return Finding(sign(estimate, check.upwards), words, estimate, evidence)
+    answer = sign(estimate, check.upwards)
+    return Finding(answer, words, estimate, compared.evidence, chance(compared.found))
 
 
 def equality(claim: Claim, check: Equality, pairs: Sequence[Pair]) -> Finding:
     """Whether the ratio lies within the margin around 1."""
-    estimate, evidence = _compared(claim, check, pairs)
+    compared = _compared(claim, check, pairs)
+    estimate = geometric_mean(compared.found)
     low, high = 1 / (1 + check.margin), 1 + check.margin
     outside = estimate.low > high or estimate.high < low
-    answer = "confirmed" if estimate.within(low, high) else "refuted" if outside else "inconclusive"
-    return Finding(answer, f"ratio {said(estimate)}, margin {check.margin:.0%}", None, evidence)  # type: ignore[arg-type]
+    answer: Answer = "confirmed" if estimate.within(low, high) else "refuted" if outside else "inconclusive"
+    words = f"ratio {said(estimate)}, margin {check.margin:.0%}"
+    if against := compared.contradiction:
+        answer, words = "inconclusive", f"ratios {against}"
+    p = alike(compared.found, check.margin) if answer == "confirmed" else None
+    return Finding(answer, words, None, compared.evidence, p)
 
 
 def said(estimate: Interval) -> str:

@@ -21,11 +21,13 @@ class Evidence:
         what: the cell it is of; of a ratio, which.
         figure: with its interval and how many units are in it.
         metric: the column whose unit it has; empty for a ratio.
+        way: how its runs were put together (`evidence.samples`); empty for a ratio.
     """
 
     what: str
     figure: Interval
     metric: str = ""
+    way: str = ""
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,14 @@ class Finding:
         direction: whether the claim's direction holds.
         estimate: what `paper` is compared with; None where there is nothing to compare.
         words: the finding in a sentence.
+        chance: of such a finding where nothing is to be found; None where models are weighed.
     """
 
     direction: Answer
     words: str
     estimate: Interval | None = None
     evidence: tuple[Evidence, ...] = ()
+    chance: float | None = None
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,8 @@ class Verdict:
         paper: the paper's figure.
         evidence: the cells and figures it rests on.
         reasons: why it is inconclusive, one for each thing that speaks against judging.
+        left_out: trials that do not count, and why; they are missing by chance, so that the others decide.
+        chance: as of `Finding`.
     """
 
     id: str
@@ -67,6 +73,8 @@ class Verdict:
     paper: float | None = None
     evidence: tuple[Evidence, ...] = ()
     reasons: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    chance: float | None = None
 
 
 def size(estimate: Interval | None, paper: float | None) -> Answer:

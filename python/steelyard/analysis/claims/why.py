@@ -8,19 +8,22 @@ import polars as pl
 
 from steelyard.analysis.claims.judge import judge
 from steelyard.analysis.claims.verdict import Verdict
+from steelyard.analysis.evidence.cells import Histograms, no_histograms
 from steelyard.spec.checks import Check, Claim, Equality, Order, Ratio, Side, Trend, Why
 
 
-def bear_out(claim: Claim, trials: pl.DataFrame, factors: Sequence[str]) -> list[Verdict]:
+def bear_out(
+    claim: Claim, trials: pl.DataFrame, factors: Sequence[str], histograms: Histograms = no_histograms
+) -> list[Verdict]:
     """A verdict for each reason of a claim: its figure over the claim's own cells, in the direction expected.
 
     Args:
         claim: with its reasons.
-        trials, factors: as of `judge`.
+        trials, factors, histograms: as of `judge`.
     """
     asked = [claim.model_copy(update={"metric": why.metric, "check": _check(claim, why)})
              for why in claim.why]  # fmt: skip
-    return judge(asked, trials, factors)
+    return judge(asked, trials, factors, histograms=histograms)
 
 
 def _check(claim: Claim, why: Why) -> Check:

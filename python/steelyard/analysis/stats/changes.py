@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 Floats = NDArray[np.float64]
 
@@ -26,6 +25,13 @@ LEAST_NOISE = 0.005
 LEAST_SPAN = 1e-6
 """The same against the whole span, for series that stand still but for a few values."""
 TINY = 1e-100
+QUARTILE = 0.6744897501960817
+"""Of the standard normal distribution, the third."""
+
+
+def _deviation(values: Floats) -> float:
+    """The standard deviation that normal values of this median absolute deviation have."""
+    return float(np.median(abs(values - np.median(values)))) / QUARTILE
 
 
 def long_run_variance(series: Floats) -> float:
@@ -34,9 +40,7 @@ def long_run_variance(series: Floats) -> float:
     Differences of neighbours are small when neighbours are alike, so their size against that of values `LAG`
     apart tells the correlation r, and (1 + r) / (1 - r) how much it adds.
     """
-    far, near = (
-        stats.median_abs_deviation(series[lag:] - series[:-lag], scale="normal") ** 2 / 2 for lag in (LAG, 1)
-    )
+    far, near = (_deviation(series[lag:] - series[:-lag]) ** 2 / 2 for lag in (LAG, 1))
     related = float(np.clip(1 - near / far, 0, MOST_RELATED)) if far else 0.0
     least = max(LEAST_NOISE * float(np.median(np.abs(series))), LEAST_SPAN * float(np.ptp(series)), TINY)
     return max(float(far) * (1 + related) / (1 - related), least**2)

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, stats
 
+from steelyard.analysis.stats import student
 from steelyard.analysis.stats.models import MODELS, Model
 from steelyard.analysis.stats.runs import CONFIDENCE, Interval
 
@@ -132,6 +132,8 @@ def _weighed(fits: list[Fit]) -> tuple[Fit, ...]:
 
 
 def _fit(model: Model, x: Floats, y: Floats) -> Fit | None:
+    from scipy import optimize  # as long to load as a report takes, and seldom asked for
+
     scale = float(np.median(y))
     logs = np.log(y / scale)
 
@@ -164,7 +166,7 @@ def _aicc(squares: float, n: int, parameters: int) -> float:
 
 def _intervals(model: Model, values: Floats, covariance: Floats, n: int, scale: float) -> dict[str, Interval]:
     """Of every parameter, within the model's bounds, those that carry the unit of y scaled back."""
-    half = stats.t.ppf((1 + CONFIDENCE) / 2, n - values.size) * np.sqrt(np.diag(covariance))
+    half = student.quantile((1 + CONFIDENCE) / 2, n - values.size) * np.sqrt(np.diag(covariance))
     found = {}
     for place, name in enumerate(model.parameters):
         unit = scale if name in ("a", "b", "c", "top") else 1.0

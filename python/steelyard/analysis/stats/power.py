@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
-from scipy import special, stats
+from scipy import special
 
+from steelyard.analysis.stats import student
 from steelyard.analysis.stats.runs import Contrast
 
 WANTED = 0.8
@@ -64,7 +65,7 @@ def more_runs(contrast: Contrast, margin: float, family: int = 1) -> int | None:
         return None
     now = max(min(contrast.counts), 2)
     deviation, level = scatter(contrast), 0.05 / family
-    truths = [contrast.log_ratio + contrast.error * float(stats.t.ppf(p, contrast.freedom)) for p in CHANCES]
+    truths = [contrast.log_ratio + contrast.error * student.quantile(p, contrast.freedom) for p in CHANCES]
 
     def enough(runs: int) -> bool:
         chances = [settled(runs, truth, deviation, margin, level) for truth in truths]

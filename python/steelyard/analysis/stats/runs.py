@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+
+from steelyard.analysis.stats import student
 
 Floats = NDArray[np.float64]
 
@@ -112,7 +113,7 @@ class Contrast:
         """Half of the interval of the log ratio; inf when the error is not known."""
         if not math.isfinite(self.error):
             return math.inf
-        return float(stats.t.ppf((1 + confidence) / 2, self.freedom)) * self.error
+        return student.quantile((1 + confidence) / 2, self.freedom) * self.error
 
     def difference_p(self) -> float:
         """Chance of an estimate this far from 1 when the samples are equal (two-sided)."""
@@ -129,7 +130,7 @@ class Contrast:
             return 1.0
         if self.error == 0:
             return 0.0 if distance > 0 else 1.0
-        return float(2 * stats.t.sf(distance / self.error, self.freedom))
+        return student.two_sided(distance / self.error, self.freedom)
 
 
 def mean(runs: Runs) -> Interval:
@@ -138,7 +139,7 @@ def mean(runs: Runs) -> Interval:
     centre = float(logs.mean())
     if logs.size < 2:
         return Interval(math.exp(centre), 0.0, math.inf, logs.size, given)
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, logs.size - 1) * stats.sem(logs))
+    half = student.quantile((1 + CONFIDENCE) / 2, logs.size - 1) * student.standard_error(logs)
     return Interval(math.exp(centre), math.exp(centre - half), math.exp(centre + half), logs.size, given)
 
 
@@ -156,7 +157,7 @@ def contrast(a: Runs, b: Runs) -> Contrast:
 
 def squared_error(values: Floats) -> float:
     """Squared standard error of a mean; inf for a single value."""
-    return float(stats.sem(values)) ** 2 if values.size > 1 else math.inf
+    return student.standard_error(values) ** 2 if values.size > 1 else math.inf
 
 
 def welch(

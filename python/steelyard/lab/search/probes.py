@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 from hdrh.histogram import HdrHistogram
 
-from steelyard.engine.process import Event
 from steelyard.errors import InfrastructureError
-from steelyard.lab.phase import Drive
+from steelyard.lab.phase import PhaseRunner
+from steelyard.lab.search.answered import Answered, answered
 from steelyard.lab.search.rates import Limits, Search
 from steelyard.results.histograms import mean, percentiles, read_totals
+from steelyard.results.intervals import TOTAL, read_series
 from steelyard.spec.load import RateSearch
 from steelyard.spec.plan import PROBE
 
 PERCENT = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p999": 99.9}
 
 
-def find_rate(drive: Drive, asked: RateSearch) -> float:
+def find_rate(runner: PhaseRunner, asked: RateSearch) -> float:
     """Search, note all of it in the manifest, and return the highest rate (operations a second).
 
     Raises:
@@ -30,19 +33,19 @@ def find_rate(drive: Drive, asked: RateSearch) -> float:
     limits = Limits(asked.start, asked.least, asked.most, asked.precision, asked.confirm, bound_ns)
     search = Search(limits)
     while search.reason is None:
-        ends = drive.phase(PROBE, counts=True, endless=False, rate=search.rate, noted=False)
-        latency_ns = _latency(drive.fleet.folders, asked)
-        probe = limits.judge(search.rate, _ok_per_s(ends), latency_ns)
+        runner.phase(PROBE, counts=True, endless=False, rate=search.rate, noted=False)
+        folders = runner.fleet.folders
+        probe = limits.judge(search.rate, _answered(folders, asked.probe_s), _latency(folders, asked))
         search.tell(probe)
         told = f"{probe.rate_per_s:,.0f}/s offered: {'borne' if probe.borne else 'too much'}"
-        drive.manifest.event(PROBE, told)
-        drive.manifest.search = _noted(search, asked)
+        runner.manifest.event(PROBE, told)
+        runner.manifest.search = _noted(search, asked)
     if search.found is None:
         raise InfrastructureError(
             f"no rate was found that the system bears: {search.reason} after {len(search.probes)} probes",
             hint="a lower load.search.least, a wider bound_ms, or longer probes (probe_s) may help",
         )
-    drive.show.say(f"highest rate: {search.found:,.0f}/s after {len(search.probes)} probes")
+    runner.show.say(f"highest rate: {search.found:,.0f}/s after {len(search.probes)} probes")
     return search.found
 
 
@@ -61,11 +64,14 @@ def _noted(search: Search, asked: RateSearch) -> dict[str, Any]:
     }
 
 
-def _ok_per_s(ends: list[Event]) -> float:
-    """Successes of all engines within the window in which operations were offered, over it."""
-    summaries = [end["summary"] for end in ends]
-    seconds = max(float(summary["seconds"]) for summary in summaries)
-    return float(sum(int(summary["within"]["ok"]) for summary in summaries) / max(seconds, 1e-9))
+def _answered(folders: list[Path], probe_s: float) -> Answered:
+    """Of all engines together, second by second."""
+    rows = pl.concat(read_series(folder, [PROBE]) for folder in folders)
+    counts = rows.filter(pl.col("op") == TOTAL).group_by("second").agg(pl.col("due", "done", "ok").sum())
+    every = pl.DataFrame({"second": range(max(math.ceil(probe_s), 1))}, schema={"second": pl.Int64})
+    told = every.join(counts, on="second", how="left").fill_null(0)
+    due, done, ok = (told[name].cast(pl.Float64).to_numpy() for name in ("due", "done", "ok"))
+    return answered(due, done, ok, probe_s)
 
 
 def _latency(folders: list[Path], asked: RateSearch) -> float | None:

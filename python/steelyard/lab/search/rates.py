@@ -1,19 +1,22 @@
 """The highest rate that a system bears: which rate to try next, told what the last one came to.
 
-Nothing here measures, waits or knows an engine. A rate is borne when nearly all of it was answered and, if a
-bound is given, the latency stayed below it. The search doubles and halves until a borne and an unborne rate
-enclose the answer, halves the enclosure on a logarithmic scale, and tries what it found again and again
+Nothing here measures, waits or knows an engine. A rate is borne when nearly all that fell due was answered
+well and, if a bound is given, the latency stayed below it. The search doubles and halves until a borne and an
+unborne rate enclose the answer, halves the enclosure on a logarithmic scale, and tries what it found again
+and again
 before it is believed: one lucky or unlucky probe decides nothing.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Literal
 
+from steelyard.lab.search.answered import Answered
+
 REACHED = 0.98
-"""Share of the offered rate that must be answered well."""
+"""Share of what falls due that must be answered well."""
 GROWTH = 2.0
 MOST_PROBES = 60
 """A search that has not ended by then swings: the system answers differently each time."""
@@ -27,13 +30,15 @@ class Probe:
 
     Attributes:
         rate_per_s: offered.
-        ok_per_s: answered well.
+        due_per_s, ok_per_s, chance_per_s: as of `Answered`.
         latency_ns: the figure that has a bound, over all attempts; None when nothing was measured.
         borne: whether the system bore it.
     """
 
     rate_per_s: float
+    due_per_s: float
     ok_per_s: float
+    chance_per_s: float
     latency_ns: float | None
     borne: bool
 
@@ -56,11 +61,11 @@ class Limits:
     confirm: int = 3
     bound_ns: float | None = None
 
-    def judge(self, rate_per_s: float, ok_per_s: float, latency_ns: float | None) -> Probe:
+    def judge(self, rate_per_s: float, found: Answered, latency_ns: float | None) -> Probe:
         """A probe with its verdict."""
-        reached = ok_per_s >= REACHED * rate_per_s
+        reached = found.ok_per_s >= REACHED * found.due_per_s - found.chance_per_s
         below = self.bound_ns is None or (latency_ns is not None and latency_ns <= self.bound_ns)
-        return Probe(rate_per_s, ok_per_s, latency_ns, reached and below)
+        return Probe(rate_per_s, **asdict(found), latency_ns=latency_ns, borne=reached and below)
 
 
 @dataclass

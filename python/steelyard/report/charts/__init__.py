@@ -6,7 +6,7 @@ what all share, `thin` makes long series short enough for a page.
 
 from __future__ import annotations
 
-from steelyard.report.charts.base import Chart
+from steelyard.report.chart import Chart
 from steelyard.report.charts.phase import phase_charts
 from steelyard.report.charts.system import system_charts
 from steelyard.report.model import TrialReport

@@ -8,6 +8,8 @@ from typing import Any
 
 import altair as alt
 
+from steelyard.report.chart import Rows
+
 WIDTH, HEIGHT = 760, 260
 PALETTE = [
     "#4269d0",
@@ -24,26 +26,6 @@ PALETTE = [
 """Ten hues that keep apart on white and on near-black."""
 GREY = "#808a96"
 """Of the legend's solid and dashed strokes, on light and on dark."""
-Rows = list[dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class Chart:
-    """One chart.
-
-    Attributes:
-        key: its file name without ending.
-        title: above it.
-        note: a sentence below it.
-        group: `system`, or the phase it belongs to; empty for a whole study's.
-        spec: a Vega-Lite specification with its data.
-    """
-
-    key: str
-    title: str
-    note: str
-    group: str
-    spec: dict[str, Any]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ import polars as pl
 
 from steelyard.analysis.distribution import spectrum
 from steelyard.analysis.summary import TOTAL, Phase
-from steelyard.report.charts.base import Chart, Lines, Rows, line_chart
+from steelyard.report.chart import Chart, Rows
+from steelyard.report.charts.base import Lines, line_chart
 from steelyard.report.charts.thin import bin_seconds, highest, means, rounded
 from steelyard.report.model import TrialReport
 
@@ -58,8 +59,8 @@ def _rates(frame: pl.DataFrame, phase: Phase) -> Chart | None:
     note = "Operations per second, each counted in the second it happened." + (
         f"{thinned} (mean)." if thinned else ""
     )
-    spec = line_chart(Lines(rows, SECONDS, "operations per second", list(columns)))
-    return Chart(_key(phase, "throughput"), "Throughput", note, phase.name, spec)
+    lines = Lines(rows, SECONDS, "operations per second", list(columns))
+    return Chart(_key(phase, "throughput"), "Throughput", note, phase.name, lambda: line_chart(lines))
 
 
 def _latency(frame: pl.DataFrame, phase: Phase, op: str) -> Chart | None:
@@ -78,8 +79,10 @@ def _latency(frame: pl.DataFrame, phase: Phase, op: str) -> Chart | None:
     ]
     note = "Of the operations due in each second, so that a pause shows where it was felt."
     note += f"{thinned} (the highest of them)." if thinned else ""
-    spec = line_chart(Lines(rows, SECONDS, "milliseconds", list(PERCENTILES), styles=clocks, log=True))
-    return Chart(_key(phase, "latency", op), f"{op}: latency over time", note, phase.name, spec)
+    lines = Lines(rows, SECONDS, "milliseconds", list(PERCENTILES), styles=clocks, log=True)
+    return Chart(
+        _key(phase, "latency", op), f"{op}: latency over time", note, phase.name, lambda: line_chart(lines)
+    )
 
 
 def _spectrum(trial: TrialReport, phase: Phase, op: str) -> Chart | None:
@@ -102,5 +105,5 @@ def _spectrum(trial: TrialReport, phase: Phase, op: str) -> Chart | None:
     lines = Lines(rows, "percentile", "milliseconds", order, log=True, x=x, tooltip={"told": "percentile"})
     note = "From the histogram of the whole phase. Each step to the right is a tenth of the operations."
     return Chart(
-        _key(phase, "spectrum", op), f"{op}: percentile spectrum", note, phase.name, line_chart(lines)
+        _key(phase, "spectrum", op), f"{op}: percentile spectrum", note, phase.name, lambda: line_chart(lines)
     )

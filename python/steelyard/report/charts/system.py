@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from steelyard.analysis.counters import HELD_BACK, PERIODS, Floats, engines, nodes, rates, samples
-from steelyard.report.charts.base import Chart, Lines, Rows, line_chart
+from steelyard.report.chart import Chart, Rows
+from steelyard.report.charts.base import Lines, line_chart
 from steelyard.report.charts.thin import bin_seconds, rounded
 from steelyard.report.formatting import clean, plain
 from steelyard.report.model import TrialReport
@@ -125,7 +126,7 @@ def _chart(
         events=events,
     )
     note = measure.note + (" Dotted: what the trial did; point at a rule to read it." if events else "")
-    return Chart(f"system-{measure.key}", measure.title, note.strip(), "system", line_chart(lines))
+    return Chart(f"system-{measure.key}", measure.title, note.strip(), "system", lambda: line_chart(lines))
 
 
 def _series(system: pl.DataFrame, source: str, measure: Measure) -> tuple[Floats, Floats]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from steelyard.report.formatting import plain
-from steelyard.report.in_effect import part
 from steelyard.results.flat import flat
+from steelyard.results.in_effect import part
 
 HOST = (
     "cpu_model",

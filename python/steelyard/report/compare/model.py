@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from steelyard.analysis.compare import GateResult, Pair, Row, compare, judge_gate, noise_floors
+from steelyard.analysis.evidence import Cell
+from steelyard.analysis.evidence.counting import told
 from steelyard.analysis.metrics import Metric, chosen, find, metrics_in
 from steelyard.analysis.stats.runs import FEW
 from steelyard.errors import InputError
 from steelyard.report.compare.alike import Alikeness, Difference, alike
-from steelyard.report.compare.side import Key, PointTrials, Side
+from steelyard.report.compare.side import Key, Side, label
 from steelyard.spec.gate import Gate
 
 
@@ -46,12 +48,19 @@ class Comparison:
     unmatched: tuple[str, ...]
     """Cells that only one side has."""
     skipped: tuple[str, ...]
-    """Metrics asked for that a cell does not have in every trial, above zero."""
+    """Metrics asked for that no trial of a cell has that counts."""
 
     @property
     def failed(self) -> tuple[GateResult, ...]:
         """Gates that failed."""
         return tuple(gate for gate in self.gates if gate.failed)
+
+    @property
+    def shared(self) -> int:
+        """Trials that stand on both sides: of those every figure is compared with itself."""
+        if self.a.path.resolve() != self.b.path.resolve():
+            return 0
+        return len(self.a.counting & self.b.counting)
 
     @property
     def notes(self) -> list[str]:
@@ -63,8 +72,7 @@ class Comparison:
         if given := {row.ratio.given for row in self.rows if row.ratio.given}:
             found.append(f"Intervals hold given {' and '.join(sorted(given))}: it was not repeated.")
         for name, side in (("A", self.a), ("B", self.b)):
-            if side.left_out:
-                found.append(f"{name}: {side.left_out} trials left out (failed, disturbed, or never run).")
+            found += [f"{name}: {reason}." for reason in side.left_out]
             if side.unsteady:
                 found.append(
                     f"{name}: {side.unsteady} trials found no steady state; means depend on their length."
@@ -101,12 +109,12 @@ def build_comparison(a: str, b: str, asked: Asked) -> Comparison:
                       unmatched, tuple(skipped))  # fmt: skip
 
 
-Matched = list[tuple[str, PointTrials, PointTrials]]
+Matched = list[tuple[str, Cell, Cell]]
 
 
 def _matched(a: Side, b: Side) -> tuple[Matched, tuple[str, ...]]:
     """Cells by point; a single cell on each side needs no match, nor do the names of single systems."""
-    left, right = a.cells(), b.cells()
+    left, right = a.cells, b.cells
     if len(left) == len(right) == 1:
         return [("", *left.values(), *right.values())], ()  # type: ignore[list-item]
     both = set.intersection(*({column for key in side for column, _ in key} for side in (left, right)))
@@ -118,15 +126,15 @@ def _matched(a: Side, b: Side) -> tuple[Matched, tuple[str, ...]]:
             f"{a.words} and {b.words} have no point in common",
             hint=f"A has {_some(left)}; B has {_some(right)}; select with RUN@FACTOR=LEVEL",
         )
-    alone = tuple(sorted(_label(key) for key in left.keys() ^ right.keys()))
-    return [(_label(key), left[key], right[key]) for key in common], alone
+    alone = tuple(sorted(label(key) for key in left.keys() ^ right.keys()))
+    return [(label(key), left[key], right[key]) for key in common], alone
 
 
-def _levels(cells: dict[Key, PointTrials], column: str) -> set[str]:
+def _levels(cells: dict[Key, Cell], column: str) -> set[str]:
     return {value for key in cells for name, value in key if name == column}
 
 
-def _without(cells: dict[Key, PointTrials], columns: set[str], side: Side) -> dict[Key, PointTrials]:
+def _without(cells: dict[Key, Cell], columns: set[str], side: Side) -> dict[Key, Cell]:
     found = {tuple(pair for pair in key if pair[0] not in columns): cell for key, cell in cells.items()}
     if len(found) < len(cells):
         raise InputError(
@@ -135,19 +143,15 @@ def _without(cells: dict[Key, PointTrials], columns: set[str], side: Side) -> di
     return found
 
 
-def _label(key: Key) -> str:
-    return ", ".join(f"{column} {value}" for column, value in key)
-
-
-def _some(cells: dict[Key, PointTrials]) -> str:
-    labels = [_label(key) for key in cells]
+def _some(cells: dict[Key, Cell]) -> str:
+    labels = [label(key) for key in cells]
     return "; ".join(labels[:3]) + (f" and {len(labels) - 3} more" if len(labels) > 3 else "")
 
 
 def _alike(sides: tuple[Side, Side], cells: Matched) -> Alikeness:
     """Of all cells together, each difference once; what the selections name is meant to differ."""
     free = frozenset(sides[0].selected) | frozenset(sides[1].selected)
-    found = [alike(a.manifests, b.manifests, free) for _, a, b in cells]
+    found = [alike(sides[0].manifests(a), sides[1].manifests(b), free) for _, a, b in cells]
     parts = (_once([getattr(one, name) for one in found]) for name in ("forbidding", "subject", "client"))
     return Alikeness(*parts)
 
@@ -166,24 +170,34 @@ def _refusal(a: str, b: str, differences: Sequence[Difference]) -> InputError:
 
 def _pairs(cells: Matched, metrics: Sequence[Metric]) -> tuple[list[Pair], list[str]]:
     pairs, skipped = [], []
-    for label, a, b in cells:
+    for name, a, b in cells:
+        lost = _lost(a, b)
         for metric in metrics:
-            left, right = a.sample(metric), b.sample(metric)
+            left, right = a.sample(metric.column), b.sample(metric.column)
             if left and right:
-                pairs.append(Pair(label, metric, left, right))
+                pairs.append(Pair(name, metric, left, right, lost))
             else:
-                where = f" at {label}" if label else ""
-                skipped.append(f"{metric.words}{where}, which not every trial has, above zero")
+                where = f" at {name}" if name else ""
+                skipped.append(f"{metric.words}{where}, which no trial of a side has that counts")
     return pairs, skipped
+
+
+def _lost(a: Cell, b: Cell) -> str:
+    """What either side lost through the system itself: the trials that are left say nothing of it."""
+    sides = (("A", a), ("B", b))
+    return "; ".join(
+        f"{name}: {words}"
+        for name, cell in sides
+        for words in told([one for one in cell.losses if one.by == "system"], len(cell.rows))
+    )
 
 
 def _floors(noise: str, metrics: Sequence[Metric], cells: Matched) -> dict[str, float]:
     found = []
-    for cell in Side(noise).cells().values():
-        samples = {metric.column: cell.sample(metric) for metric in metrics}
-        found.append({column: sample.runs for column, sample in samples.items() if sample})
-    runs = min(min(a.rows.height, b.rows.height) for _, a, b in cells)
-    return noise_floors(found, runs)
+    for cell in Side(noise).cells.values():
+        samples = {metric.column: cell.sample(metric.column) for metric in metrics}
+        found.append({column: sample for column, sample in samples.items() if sample})
+    return noise_floors(found, min(min(len(a.counting), len(b.counting)) for _, a, b in cells))
 
 
 def _gates(gates: Sequence[Gate], metrics: Sequence[Metric], rows: Sequence[Row]) -> tuple[GateResult, ...]:
@@ -191,8 +205,6 @@ def _gates(gates: Sequence[Gate], metrics: Sequence[Metric], rows: Sequence[Row]
     for gate, metric in zip(gates, metrics, strict=True):
         judged = [judge_gate(gate, row) for row in rows if row.metric == metric]
         if not judged:
-            raise InputError(
-                f"--fail-if '{gate.text}': {metric.words} is not there in every trial, above zero"
-            )
+            raise InputError(f"--fail-if '{gate.text}': no trial of a side that counts has {metric.words}")
         found += judged
     return tuple(found)

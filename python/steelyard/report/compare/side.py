@@ -3,65 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import polars as pl
-
-from steelyard.analysis.compare import Sample
-from steelyard.analysis.metrics import Metric
-from steelyard.analysis.stats.percentiles import LEAST_RUNS, merged
-from steelyard.analysis.stats.runs import Runs
+from steelyard.analysis.evidence import POINT, Cell, Trials
+from steelyard.analysis.evidence import Key as EvidenceKey
+from steelyard.analysis.evidence.counting import told
 from steelyard.errors import InputError, nearest
-from steelyard.report.figures import trial_frame
-from steelyard.report.model import ReportModel, TrialReport, build
+from steelyard.report.figures import histograms_of, trial_frame
+from steelyard.report.model import ReportModel, build
 from steelyard.results.frames import Results
-from steelyard.results.histograms import held
-
-POINT = ("system", "variant")
+from steelyard.spec.levels import level_text
 
 Key = tuple[tuple[str, str], ...]
 """A cell's point: (column, value as text) for every column that tells points apart."""
-
-
-@dataclass(frozen=True)
-class PointTrials:
-    """The usable trials of one point."""
-
-    rows: pl.DataFrame
-    reports: Mapping[int, TrialReport]
-
-    @property
-    def manifests(self) -> list[Mapping[str, Any]]:
-        """Of its trials."""
-        return [self.reports[number].manifest for number in self.rows["trial"]]
-
-    def sample(self, metric: Metric) -> Sample | None:
-        """The figure over its trials; None unless every one of them has it, above zero."""
-        if metric.column not in self.rows.columns:
-            return None
-        values = [value for value in self.rows[metric.column] if value is not None and value > 0]
-        if len(values) < max(self.rows.height, 1):
-            return None
-        nested = {"starts": self._nested("group"), "loads": self._nested("data")}
-        together = None
-        if metric.quantile is not None and len(values) >= LEAST_RUNS:
-            histograms = [self._histogram(number, metric.tag) for number in self.rows["trial"]]
-            together = merged(histograms, **nested)
-        return Sample(Runs(values, **nested), together)
-
-    def _nested(self, column: str) -> Sequence[Any]:
-        """Nothing when it was not written down: then every trial had its own."""
-        known = column in self.rows.columns and self.rows[column].null_count() == 0
-        return self.rows[column].to_list() if known else ()
-
-    def _histogram(self, number: int, tag: str) -> tuple[np.ndarray, np.ndarray]:
-        """(values in ns, counts) of one tag of a trial's measured phase."""
-        report = self.reports[number]
-        assert report.measured is not None  # noqa: S101 - its figures were found
-        return held(report.histograms[report.measured.phase.name][tag])
 
 
 class Side:
@@ -78,44 +33,65 @@ class Side:
         self.frame = trial_frame(self.path, self.model)
         self.factors = [*POINT, *Results(self.path).factors]
         self.selected = _selection(selection, self.factors, words)
-        for column, value in self.selected.items():
-            self.frame = self.frame.filter(pl.col(column).cast(pl.String) == value)
-        if not self.frame.height:
+        trials = Trials(self.frame, tuple(self.factors), histograms_of(self.model)).where(dict(self.selected))
+        if not trials.frame.height:
             raise InputError(f"{words}: no trial of {folder} is selected")
-        usable = (pl.col("status") == "done") & pl.col("trial").is_in([t.number for t in self._measured()])
-        if "tainted" in self.frame.columns:
-            usable &= pl.col("tainted").is_null()
-        self.usable = self.frame.filter(usable)
-        if not self.usable.height:
+        self.frame, self.trials = trials.frame, trials
+        self.cells = self._cells()
+        if not any(cell.counting for cell in self.cells.values()):
             raise InputError(
-                f"{words}: no trial of it was completed undisturbed, so there is nothing to compare"
+                f"{words}: no trial of it was completed undisturbed, so there is nothing to compare",
+                hint="; ".join(self.left_out) or None,
             )
 
-    def _measured(self) -> list[TrialReport]:
-        return [trial for trial in self.model.trials if trial.measured]
+    def _cells(self) -> dict[Key, Cell]:
+        """Point -> its trials."""
+        every = [c for c in self.factors if c in self.frame.columns and c not in self.selected]
+        single = {c for c in self.trials.columns if c in self.selected}
+        found = self.trials.cells(single)
+        names = [c for c in POINT if c in every]
+        return {_text(key, cell, names): cell for key, cell in found.items()}
 
     @property
-    def left_out(self) -> int:
-        """Trials that failed, were disturbed, or never ran."""
-        return self.frame.height - self.usable.height
+    def left_out(self) -> list[str]:
+        """Why trials do not count, cell by cell."""
+        told = [(key, reason) for key, cell in self.cells.items() for reason in told_of(cell)]
+        several = len(self.cells) > 1
+        return [f"{label(key)}: {reason}" if several and key else reason for key, reason in told]
+
+    @property
+    def counting(self) -> set[int]:
+        """The trials that count."""
+        return {row["trial"] for cell in self.cells.values() for row in cell.counting}
 
     @property
     def unsteady(self) -> int:
-        """Usable trials that found no steady state."""
-        return int((self.usable["steady"] == "no steady state").sum())
+        """Trials that count and found no steady state."""
+        rows = [row for cell in self.cells.values() for row in cell.counting]
+        return sum(row.get("steady") == "no steady state" for row in rows)
 
-    def cells(self) -> dict[Key, PointTrials]:
-        """Point -> its trials."""
-        columns = [c for c in self.factors if c in self.frame.columns and c not in self.selected]
-        reports = {trial.number: trial for trial in self._measured()}
-        found: dict[Key, list[dict[str, Any]]] = {}
-        for row in self.usable.iter_rows(named=True):
-            key = tuple((column, str(row[column])) for column in columns if row[column] is not None)
-            found.setdefault(key, []).append(row)
-        return {
-            key: PointTrials(pl.DataFrame(rows, infer_schema_length=None), reports)
-            for key, rows in found.items()
-        }
+    def manifests(self, cell: Cell) -> list[Mapping[str, Any]]:
+        """Of a cell's trials that count."""
+        reports = {trial.number: trial for trial in self.model.trials}
+        return [reports[row["trial"]].manifest for row in cell.counting]
+
+
+def told_of(cell: Cell) -> list[str]:
+    """Why trials of a cell do not count, and what was run again."""
+    return [*told([one for one in cell.losses if one.by == "system"], len(cell.rows)), *cell.left_out]
+
+
+def label(key: Key) -> str:
+    """A point in words."""
+    return ", ".join(f"{column} {value}" for column, value in key)
+
+
+def _text(key: EvidenceKey, cell: Cell, names: Sequence[str]) -> Key:
+    """A point as text, so that points of two results are compared by value; the system is always in it."""
+    said = {name: cell.rows[0].get(name) for name in names}
+    every = [*((name, value) for name, value in said.items() if value is not None),
+             *((column, level) for column, level in key if column not in said)]  # fmt: skip
+    return tuple((column, level_text(level)) for column, level in every)
 
 
 def _selection(text: str, known: Sequence[str], words: str) -> dict[str, str]:

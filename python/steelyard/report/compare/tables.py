@@ -90,4 +90,6 @@ def headline(model: Comparison) -> str:
         f"{words.count(word)} {word}" for word in ("better", "worse", "equivalent", "open") if word in words
     ]
     same = "" if model.alikeness.subject else " A and B have the same settings (A/A)."
+    if model.shared:
+        same = f" A and B share {model.shared} trials: a result is compared with itself, which says nothing."
     return f"B against A: {', '.join(counts)}.{same}"

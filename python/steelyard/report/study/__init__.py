@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from steelyard.report.charts.base import Chart
+from steelyard.report.chart import Chart
 from steelyard.report.model import ReportModel
 from steelyard.report.study.beside import beside
 from steelyard.report.study.curves import curves

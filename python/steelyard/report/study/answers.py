@@ -11,12 +11,13 @@ from pydantic import ValidationError
 
 from steelyard.analysis.claims import Verdict, judge
 from steelyard.analysis.claims.why import bear_out
+from steelyard.analysis.evidence import Trials
 from steelyard.errors import InputError
-from steelyard.report.figures import trial_frame
-from steelyard.report.in_effect import part
+from steelyard.report.figures import histograms_of, trial_frame
 from steelyard.report.model import ReportModel
 from steelyard.report.study.plots import Drawn, draw
 from steelyard.results.frames import Results
+from steelyard.results.in_effect import part
 from steelyard.spec.asked import Asked
 from steelyard.spec.checks import Claim, Equality, Ratio, Why
 
@@ -101,14 +102,17 @@ def answers(model: ReportModel) -> Answers | None:
     measured = trial_frame(model.path, model).sort("point", "repetition")
     frame = _with_all(measured, set(_metrics(asked)), factors)
     small = asked.form == "small"
-    verdicts = judge(asked.claims, frame, factors, small=small)
+    merged = histograms_of(model)
+    verdicts = judge(asked.claims, frame, factors, small=small, histograms=merged)
     return Answers(
         asked,
         tuple(
-            Answer(claim, verdict, tuple(zip(claim.why, bear_out(claim, frame, factors), strict=True)))
+            Answer(
+                claim, verdict, tuple(zip(claim.why, bear_out(claim, frame, factors, merged), strict=True))
+            )
             for claim, verdict in zip(asked.claims, verdicts, strict=True)
         ),
-        tuple(drawn for plot in asked.figures for drawn in draw(plot, frame, factors)),
+        tuple(drawn for plot in asked.figures for drawn in draw(plot, Trials(frame, tuple(factors), merged))),
         frame,
         part(info, "design"),
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from steelyard.analysis.stats.runs import FEW, Contrast, contrast
+from steelyard.analysis.evidence import Found, versus
+from steelyard.analysis.stats.runs import FEW
 from steelyard.analysis.stats.verdicts import Word, verdicts
 from steelyard.report.formatting import NONE, digits, plain
 from steelyard.report.model import FIGURES
@@ -53,9 +54,14 @@ def _rows(found: Sequence[PointReport], systems: Sequence[str]) -> list[Row]:
     return [(of[systems[0]], of[systems[1]]) for of in cells.values() if len(of) == 2]
 
 
-def _contrast(name: str, row: Row) -> Contrast | None:
-    first, second = (point.runs(FIGURES[name]) for point in row)
-    return contrast(first, second) if first and second else None
+def _contrast(name: str, row: Row) -> Found | None:
+    first, second = (point.sample(FIGURES[name]) for point in row)
+    return versus(first, second) if first and second else None
+
+
+def _judged(row: Row, found: Found) -> bool:
+    """Whether there are trials enough of each, and none was lost through the system itself."""
+    return min(found.counts) >= FEW and not any(one.by == "system" for p in row for one in p.cell.losses)
 
 
 def _words(rows: Sequence[Row]) -> dict[tuple[str, int], Word]:
@@ -64,7 +70,7 @@ def _words(rows: Sequence[Row]) -> dict[tuple[str, int], Word]:
         (name, id(row[0])): found
         for name in COMPARED
         for row in rows
-        if (found := _contrast(name, row)) is not None and min(len(p.trials) for p in row) >= FEW
+        if (found := _contrast(name, row)) is not None and _judged(row, found)
     }
     ways = [COMPARED[name] for name, _ in judged]
     return dict(zip(judged, verdicts(list(judged.values()), ways, [MARGIN] * len(judged)), strict=True))
@@ -82,10 +88,13 @@ def _cells(name: str, row: Row, words: dict[tuple[str, int], Word]) -> list[str]
 
 def _note(systems: Sequence[str], rows: Sequence[Row]) -> str:
     note = f"Ratio: {systems[1]} over {systems[0]}; more ok/s is better, a lower p99 is."
-    few = sum(min(len(p.trials) for p in row) < FEW for row in rows)
+    few = sum(
+        not all(_judged(row, one) for name in COMPARED if (one := _contrast(name, row))) for row in rows
+    )
     if few:
         note += (
-            f" A ratio without a word is not judged: {few} of {len(rows)} rows have fewer than {FEW} "
-            "undisturbed trials of each, and chance may have made the difference."
+            f" A ratio without a word is not judged: {few} of {len(rows)} rows have fewer than {FEW} trials "
+            "of each that count (or starts, where trials shared them), so that chance may have made the "
+            "difference, or trials that a system lost itself."
         )
     return note

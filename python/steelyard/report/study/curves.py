@@ -5,31 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from steelyard.report.charts.base import Chart, Rows
+from steelyard.report.chart import Chart, Rows
 from steelyard.report.formatting import plain
-from steelyard.report.model import Figure, TrialReport
-from steelyard.report.study.dots import MEASURED, Dots, dots_chart
+from steelyard.report.model import FIGURES, Figure, TrialReport
+from steelyard.report.study.dots import MEASURED, Dots
+from steelyard.report.study.dots_spec import dots_spec
 from steelyard.report.study.points import PointReport, factors
 
 TARGET = "target"
 THROUGHPUT = "operations per second"
 
 
-def _throughput(trial: TrialReport) -> float | None:
-    return trial.measured.phase.ok_per_s if trial.measured else None
-
-
-def _latency(operation: str, quantile: str) -> Figure:
-    """Reads a percentile of an operation's response time, in milliseconds."""
+def _p99(operation: str) -> Figure:
+    """The p99 of an operation's response time, in milliseconds."""
 
     def read(trial: TrialReport) -> float | None:
-        if trial.measured is None:
-            return None
-        rows = [op for op in trial.measured.phase.operations if op.name == operation]
-        ns = getattr(rows[0].response, quantile) if rows else None
-        return None if ns is None else float(ns) / 1e6
+        rows = (
+            [op for op in trial.measured.phase.operations if op.name == operation] if trial.measured else []
+        )
+        return rows[0].response.p99_ns if rows else None
 
-    return read
+    return Figure(f"{operation.lower().replace('-', '_')}_response_p99_ns", read, 1e-6)
 
 
 def curves(found: Sequence[PointReport]) -> list[Chart]:
@@ -72,12 +68,12 @@ def _panel(members: Sequence[PointReport], factor: str, other: str, number: int)
         op.name for p in members for t in p.trials if t.measured for op in t.measured.phase.operations
     )
     charts = []
-    rows = _rows(members, lambda p: _number(p.levels.get(factor)), _throughput)
+    rows = _rows(members, lambda p: _number(p.levels.get(factor)), FIGURES["ok/s"])
     if chart := _chart(rows, f"{number}-throughput", f"Achieved throughput{place}", factor, THROUGHPUT):
         charts.append(chart)
     offered = factor == TARGET
     for operation in operations:
-        figure = _latency(operation, "p99_ns")
+        figure = _p99(operation)
         rows = _rows(members, _achieved if offered else lambda p: _number(p.levels.get(factor)), figure)
         x_title = f"achieved {THROUGHPUT}" if offered else factor
         title = f"{operation} response time, p99{place}"
@@ -88,7 +84,7 @@ def _panel(members: Sequence[PointReport], factor: str, other: str, number: int)
 
 
 def _achieved(point: PointReport) -> float | None:
-    found = point.interval(_throughput)
+    found = point.interval(FIGURES["ok/s"])
     return found.estimate if found else None
 
 
@@ -120,4 +116,5 @@ def _chart(
     if len(rows) < 2:
         return None
     note = "Each dot is a point of the study, its bar the 95 % interval over trials where there are enough."
-    return Chart(key, title, note, "", dots_chart(Dots(rows, x_title, y_title, y_log=log)))
+    dots = Dots(rows, x_title, y_title, y_log=log)
+    return Chart(key, title, note, "", lambda: dots_spec(dots))

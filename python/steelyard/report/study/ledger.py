@@ -10,10 +10,10 @@ from typing import Any
 
 from steelyard.analysis.counters import Window, nodes
 from steelyard.report.formatting import NONE, clean, digits, plain
-from steelyard.report.in_effect import master_names, part, quota_cores, system_kind
+from steelyard.report.in_effect import master_names, quota_cores, system_kind
 from steelyard.report.model import ReportModel, TrialReport
 from steelyard.report.tables.base import Table
-from steelyard.results.in_effect import InEffect
+from steelyard.results.in_effect import InEffect, part
 from steelyard.spec.kind import declared
 from steelyard.systems import ledger as words
 from steelyard.systems.kind import SystemKind
@@ -53,9 +53,8 @@ def _retries(side: Side) -> str | None:
         return None
     attempt, whole = plan.get("attempt_timeout_ms"), plan.get("timeout_ms")
     where = side.told(words.AGAIN)
-    again = (
-        "none" if retry == "none" else "until the deadline" + (f"; {where} after a failure" if where else "")
-    )
+    until = f"until the deadline; {where} after a failure" if where else "until the deadline"
+    again = "none" if retry == "none" else until
     return f"{again}; {attempt} ms an attempt, {whole} ms in all" if attempt else again
 
 
@@ -135,10 +134,9 @@ def ledger(model: ReportModel) -> Table | None:
             sides[clean(name)] = Side(trial)
     if len(sides) < 2:
         return None
-    further = (line for side in sides.values() for line in side.own if line not in PARTS)
-    lines = {**{line: _own(line) for line in further}, **LINES}
-    order = [*LINES, *(line for line in lines if line not in LINES)]
-    rows = [(what, *(_told(lines[what](side)) for side in sides.values())) for what in order]
+    own = (line for side in sides.values() for line in side.own if line not in (*LINES, *PARTS))
+    lines = {**LINES, **{line: _own(line) for line in own}}
+    rows = [(what, *(_told(line(side)) for side in sides.values())) for what, line in lines.items()]
     rows = [row for row in rows if set(row[1:]) != {NONE}]
     return Table(
         "What differs in meaning",

@@ -9,11 +9,12 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.analysis.claims.cells import Cell, Key, Trials, interval
-from steelyard.report.charts.base import Chart, Rows
+from steelyard.analysis.evidence import Cell, Key, Trials
+from steelyard.report.chart import Chart, Rows
 from steelyard.report.formatting import NONE, clean, digits, plain
 from steelyard.report.study.amounts import unit_of, words_of
-from steelyard.report.study.dots import MEASURED, PAPER, Dots, dots_chart
+from steelyard.report.study.dots import MEASURED, PAPER, Dots
+from steelyard.report.study.dots_spec import dots_spec
 from steelyard.report.tables.base import Table
 from steelyard.spec.metrics import named
 from steelyard.spec.plots import PaperValues, Plot
@@ -52,15 +53,9 @@ class Drawn:
 NOTE = "95 % intervals over trials; a percentile of fewer than ten has its least and greatest."
 
 
-def draw(plot: Plot, trials: pl.DataFrame, factors: Sequence[str]) -> list[Drawn]:
-    """A chart for each panel of a figure.
-
-    Args:
-        plot: the figure.
-        trials: one row a trial.
-        factors: their columns that are factors.
-    """
-    cells = Trials(trials, tuple(factors)).where(plot.where).cells()
+def draw(plot: Plot, trials: Trials) -> list[Drawn]:
+    """A chart for each panel of a figure."""
+    cells = trials.where(plot.where).cells()
     lines = _lines(plot, list(cells))
     panels: dict[str, Rows] = {}
     for key, cell in cells.items():
@@ -71,7 +66,7 @@ def draw(plot: Plot, trials: pl.DataFrame, factors: Sequence[str]) -> list[Drawn
     for values in plot.paper:
         rows = panels.setdefault(_name(values.at, plot.panels), [])
         rows += _paper(values, lines, plot, {row["series"] for row in rows})
-    order = {plain(level): n for n, level in enumerate(_levels(trials, plot.x))}
+    order = {plain(level): n for n, level in enumerate(_levels(trials.frame, plot.x))}
     return [_drawn(plot, name, rows, order) for name, rows in panels.items() if rows]
 
 
@@ -100,12 +95,11 @@ def _levels(trials: pl.DataFrame, x: str) -> list[Any]:
 
 
 def _row(plot: Plot, cell: Cell, metric: str, series: str) -> dict[str, Any] | None:
-    runs = cell.runs(metric)
-    x = _x(plot, cell)
-    if not runs.values or x is None:
+    sample, x = cell.sample(metric), _x(plot, cell)
+    if sample is None or x is None:
         return None
-    found, (factor, _) = interval(runs, metric), unit_of(metric, plot.unit)
-    bounded = math.isfinite(found.high) and found.low > 0
+    found, (factor, _) = sample.interval, unit_of(metric, plot.unit)
+    bounded = math.isfinite(found.high) and (found.low > 0 or found.estimate == 0)
     low, high = (found.low, found.high) if bounded else (found.estimate, found.estimate)
     return {
         "series": series or words_of(metric),
@@ -113,18 +107,18 @@ def _row(plot: Plot, cell: Cell, metric: str, series: str) -> dict[str, Any] | N
         "y": found.estimate * factor,
         "low": low * factor,
         "high": high * factor,
-        "trials": len(runs.values),
+        "trials": len(sample.runs.values),
         "point": clean(cell.name),
         "source": MEASURED,
     }
 
 
 def _x(plot: Plot, cell: Cell) -> Any:
-    """The level of a factor; of a metric its mean over trials."""
+    """The level of a factor; of a metric the cell's figure."""
     if named(plot.x) is None:
         return dict(cell.key).get(plot.x)
-    runs = cell.runs(plot.x)
-    return interval(runs, plot.x).estimate * unit_of(plot.x, plot.unit)[0] if runs.values else None
+    sample = cell.sample(plot.x)
+    return sample.interval.estimate * unit_of(plot.x, plot.unit)[0] if sample else None
 
 
 def _paper(values: PaperValues, lines: Sequence[str], plot: Plot, measured: set[str]) -> Rows:
@@ -152,7 +146,7 @@ def _drawn(plot: Plot, panel: str, rows: Rows, order: Mapping[str, int]) -> Draw
         x_log=plot.x_scale == "log", y_log=plot.y_scale == "log", bars=plot.mark == "bar",
     )  # fmt: skip
     measured = any(row["source"] == MEASURED for row in rows)
-    chart = Chart(key, title, _note(plot, rows), "", dots_chart(dots)) if measured else None
+    chart = Chart(key, title, _note(plot, rows), "", lambda: dots_spec(dots)) if measured else None
     return Drawn(key, title, chart, rows, x_title, y_title)
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from steelyard.analysis.stats.runs import FEW, Interval, Runs, mean
+from steelyard.analysis.evidence import Cell, Histograms, Sample
+from steelyard.analysis.stats.runs import FEW, Interval
+from steelyard.report.figures import histograms_of, trial_frame
 from steelyard.report.formatting import NONE, clean, digits, plain
-from steelyard.report.in_effect import part
 from steelyard.report.model import FIGURES, Figure, ReportModel, TrialReport
 from steelyard.report.tables.base import Table
+from steelyard.results.in_effect import part
 
 BRACKETS = ("ok/s", "p99, ms")
 """Figures of few trials that are shown with the least and the most: with all of them it were too wide."""
@@ -24,15 +26,15 @@ class PointReport:
     Attributes:
         system, variant: their names in the study; empty when it has only one.
         levels: factor -> level.
-        trials: those that count: done, and neither tainted nor half-written.
-        planned: how many there should be.
+        trials: those that count.
+        cell: all of them.
     """
 
     system: str
     variant: str
     levels: Mapping[str, Any]
     trials: tuple[TrialReport, ...]
-    planned: int
+    cell: Cell
 
     @property
     def series(self) -> str:
@@ -45,18 +47,23 @@ class PointReport:
         levels = (f"{name} {plain(level)}" for name, level in self.levels.items())
         return ", ".join(filter(None, (" ".join(filter(None, (self.system, self.variant))), *levels)))
 
-    def runs(self, figure: Figure) -> Runs | None:
-        """A figure of each of its trials; None when none has it, or one has it as zero."""
-        values = [value for trial in self.trials if (value := figure(trial)) is not None]
-        if not values or min(values) <= 0:
-            return None
-        counted = [part(trial.manifest, "trial") for trial in self.trials if figure(trial) is not None]
-        return Runs(values, [t.get("group") for t in counted], [t.get("data") for t in counted])
+    @property
+    def planned(self) -> int:
+        """How many trials there should be."""
+        return len(self.cell.rows)
+
+    def sample(self, figure: Figure) -> Sample | None:
+        """A figure over the trials that count, unscaled; None when none has it."""
+        return self.cell.sample(figure.column)
 
     def interval(self, figure: Figure) -> Interval | None:
-        """Its mean over the trials."""
-        runs = self.runs(figure)
-        return None if runs is None else mean(runs)
+        """The same with its interval, scaled."""
+        sample = self.sample(figure)
+        if sample is None:
+            return None
+        found = sample.interval
+        ends = {name: getattr(found, name) * figure.scale for name in ("estimate", "low", "high")}
+        return replace(found, **ends)
 
 
 def points(model: ReportModel) -> tuple[PointReport, ...]:
@@ -66,23 +73,33 @@ def points(model: ReportModel) -> tuple[PointReport, ...]:
         found.setdefault(int(part(trial.manifest, "trial").get("point") or 1), []).append(trial)
     if len(found) < 2:
         return ()
-    return tuple(_point(found[number]) for number in sorted(found))
+    rows = {int(row["trial"]): row for row in trial_frame(model.path, model).iter_rows(named=True)}
+    merged = histograms_of(model)
+    return tuple(_point(found[number], rows, merged) for number in sorted(found))
 
 
-def _point(trials: Sequence[TrialReport]) -> PointReport:
+def _point(
+    trials: Sequence[TrialReport], rows: Mapping[int, Mapping[str, Any]], histograms: Histograms
+) -> PointReport:
     said = part(trials[0].manifest, "trial")
+    levels = {clean(name): level for name, level in part(said, "levels").items()}
+    cell = Cell(
+        tuple(levels.items()), tuple(_nested(trial, rows[trial.number]) for trial in trials), histograms
+    )
+    counting = {row["trial"] for row in cell.counting}
     return PointReport(
         system=clean(said.get("system_name") or ""),
         variant=clean(said.get("variant") or ""),
-        levels={clean(name): level for name, level in part(said, "levels").items()},
-        trials=tuple(t for t in trials if _counts(t)),
-        planned=len(trials),
+        levels=levels,
+        trials=tuple(trial for trial in trials if trial.number in counting and trial.measured),
+        cell=cell,
     )
 
 
-def _counts(trial: TrialReport) -> bool:
-    whole = trial.status == "done" and not trial.partial
-    return whole and trial.measured is not None and not trial.tainted
+def _nested(trial: TrialReport, row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """With the start and the load that its own manifest tells of."""
+    said = part(trial.manifest, "trial")
+    return {**row, **{name: said.get(name) for name in ("group", "data")}}
 
 
 def factors(found: Iterable[PointReport]) -> list[str]:
@@ -99,7 +116,10 @@ def points_table(found: Sequence[PointReport]) -> Table | None:
         (
             point.label,
             f"{len(point.trials)} of {point.planned}",
-            *(spread(point.runs(figure), brackets=name in BRACKETS) for name, figure in figures.items()),
+            *(
+                spread(point.sample(figure), figure.scale, brackets=name in BRACKETS)
+                for name, figure in figures.items()
+            ),
         )
         for point in found
     ]
@@ -109,23 +129,28 @@ def points_table(found: Sequence[PointReport]) -> Table | None:
 
 def _note(found: Sequence[PointReport]) -> str:
     most = max(len(point.trials) for point in found)
-    note = "Geometric means over trials; a trial that failed or was disturbed does not count."
+    note = (
+        "Geometric means over trials, of percentiles the median trial or, from ten on, the merged one; a "
+        "trial that failed, was disturbed or saturated its client, or in which a server died, does not count."
+    )
     if most < 2:
         return f"{note} With one trial of each point nothing can be said of chance."
     if most < FEW:
         return f"{note} In brackets the least and the most: fewer than {FEW} trials bound nothing."
-    return f"{note} ± is half of the 95 % interval."
+    return f"{note} ± is half of the 95 % interval; in brackets the least and the most."
 
 
-def spread(runs: Runs | None, *, brackets: bool = True) -> str:
-    """`1,234 ±5 %`; of few trials `1,234 (1,100 to 1,400)`, or without brackets; of one the figure alone."""
-    if runs is None:
+def spread(sample: Sample | None, scale: float = 1.0, *, brackets: bool = True) -> str:
+    """`1,234 ±5 %`; of few units, or of a median, `1,234 (1,100 to 1,400)`, or without brackets, or of one
+    unit, the figure alone."""
+    if sample is None:
         return NONE
-    found = mean(runs)
-    few = len(runs.values) < FEW or not math.isfinite(found.high)
-    if len(runs.values) == 1 or (few and not brackets):
-        return digits(found.estimate)
-    if few:
-        return f"{digits(found.estimate)} ({digits(min(runs.values))} to {digits(max(runs.values))})"
-    half = (math.sqrt(found.high / found.low) - 1) * 100
-    return f"{digits(found.estimate)} ±{digits(half, 2)} %"
+    found, units = sample.interval, sample.units * scale
+    bounded = sample.way != "ordered" and sample.count >= FEW and math.isfinite(found.high)
+    middle = digits(found.estimate * scale)
+    if bounded:
+        half = (math.sqrt(found.high / found.low) - 1) * 100
+        return f"{middle} ±{digits(half, 2)} %"
+    if sample.count == 1 or not brackets:
+        return middle
+    return f"{middle} ({digits(float(units.min()))} to {digits(float(units.max()))})"

@@ -12,6 +12,8 @@ from steelyard.report.study.answers import Answer, Answers
 from steelyard.report.tables.base import Table
 from steelyard.spec.checks import Why
 
+WAYS = {"ordered": "median ", "merged": "merged "}
+"""How a figure that is no mean came from its units; a median stands within the least and the greatest."""
 BORNE = {
     "confirmed": "bears it out",
     "refuted": "speaks against it",
@@ -63,6 +65,8 @@ def grounds(answer: Answer) -> Iterator[tuple[str, str]]:
     yield "found", clean(f"{words_of(claim.metric)}: {verdict.words}")
     for reason in verdict.reasons:
         yield "undecided", clean(reason)
+    for reason in verdict.left_out:
+        yield "left out", clean(reason)
     for why, borne in answer.why:
         yield "why", why_line(why, borne)
     if claim.unsteady:
@@ -93,7 +97,7 @@ def evidence_table(answer: Answer, latency: str = "ms") -> Table | None:
     for why, borne in answer.why:
         rows += _evidence(why.metric, borne.evidence, latency)
     title = f"Evidence of {answer.claim.id}"
-    return Table(title, ("figure", "of", "value", "runs"), rows, words=2) if rows else None
+    return Table(title, ("figure", "of", "value", "units"), rows, words=2) if rows else None
 
 
 def _evidence(reason: str, evidence: Sequence[Any], latency: str) -> list[tuple[str, str, str, str]]:
@@ -105,7 +109,7 @@ def _evidence(reason: str, evidence: Sequence[Any], latency: str) -> list[tuple[
                 else "ratio" + (f" of {words_of(reason)}" if reason else "")
             ),
             clean(one.what) or "all trials",
-            told(one.figure, one.metric, latency),
+            WAYS.get(one.way, "") + told(one.figure, one.metric, latency),
             str(one.figure.count),
         )
         for one in evidence
@@ -154,8 +158,13 @@ def methods(found: Answers) -> Iterator[str]:
         "it was due. Throughput is successes over the phase's time; where connecting is included it is said."
     )
     yield (
-        "Means are geometric over trials, intervals Student's t on logarithms; percentiles of fewer than ten "
-        "trials go by the least and the greatest. Fewer than six repetitions, a disturbed trial that was not "
-        "run again, or no steady state make a verdict inconclusive, unless the claim says why unsteady "
-        "trials count."
+        "A trial counts unless it was disturbed, failed, lost a server, returned corrupt values, or its "
+        "client was saturated. Units are the highest level that was repeated: loads, starts, or runs. Means "
+        "are geometric over units, intervals Student's t on logarithms; percentiles of ten units or more are "
+        "merged, of fewer the median within the least and the greatest."
+    )
+    yield (
+        "Fewer than six units, trials lost through the system itself, or no steady state (unless the claim "
+        "says why unsteady trials count) make a verdict inconclusive. All claims share one error "
+        "rate of 5 % (Holm)."
     )

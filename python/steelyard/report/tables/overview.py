@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from steelyard.report.formatting import NONE, clean, digits, milliseconds, plain, whole
-from steelyard.report.in_effect import consistency, part
+from steelyard.report.in_effect import consistency
 from steelyard.report.model import FIGURES, Figure, ReportModel, TrialReport
 from steelyard.report.tables.base import Table
+from steelyard.results.in_effect import part
 
 
 def trials(model: ReportModel) -> Table | None:
@@ -16,18 +17,15 @@ def trials(model: ReportModel) -> Table | None:
         return None
     figures = {n: f for n, f in FIGURES.items() if any(f(t) is not None for t in model.trials)}
     rows = [_trial_row(t, figures) for t in model.trials]
-    for word in ("mean", "min", "max"):
-        spread = [model.over_trials.get(name) for name in figures]
-        if any(spread):
-            rows.append((word, "", *(digits(getattr(s, word)) if s else NONE for s in spread)))
+    over = [model.over_trials.get(name) for name in figures]
     if model.over_trials:
-        varies = [
-            s.coefficient_of_variation if (s := model.over_trials.get(name)) else None for name in figures
-        ]
+        for word in ("mean", "merged", "min", "max"):
+            rows.append((word, "", *(digits(getattr(s, word)) if s else NONE for s in over)))
+        varies = [s.coefficient_of_variation if s else None for s in over]
         rows.append(("CoV", "", *(NONE if v is None else f"{v:.3f}" for v in varies)))
     note = (
-        "p50, p99 and p99.9 are of the response time over all operations, each trial's own; mean, min and "
-        "max are over the trials that were done."
+        "p50, p99 and p99.9 are of the response time over all operations, each trial's own and, below, of "
+        "all trials merged: a mean of percentiles is none. Mean to max are over the trials that count."
     )
     breaks = frozenset({len(model.trials)}) if model.over_trials else frozenset()
     return Table("Trials", ("trial", "status", *figures), rows, words=2, note=note, breaks=breaks)

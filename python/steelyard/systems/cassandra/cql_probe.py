@@ -1,4 +1,4 @@
-"""Just enough of the CQL native protocol (version 4) to ask a node how it is: a plain socket, no driver."""
+"""Just enough of the CQL native protocol (version 4) to ask a node how it is: a socket, no driver."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import struct
 from types import TracebackType
 from typing import Self
 
-from steelyard.hosts.place import Place, exactly
+from steelyard.hosts.place import exactly
+from steelyard.systems.cassandra.login import CqlPlace
 
 VERSION = 4
 HEADER = struct.Struct(">BBhBI")
-ERROR, STARTUP, OPTIONS, SUPPORTED, QUERY, RESULT = 0x00, 0x01, 0x05, 0x06, 0x07, 0x08
+ERROR, STARTUP, AUTHENTICATE, OPTIONS, SUPPORTED, QUERY, RESULT = 0x00, 0x01, 0x03, 0x05, 0x06, 0x07, 0x08
+AUTH_RESPONSE, AUTH_SUCCESS = 0x0F, 0x10
 ONE, ALL = 0x0001, 0x0005
 ROWS = 2
+BAD_CREDENTIALS = (0x0100).to_bytes(4)
 WARNED = 0x08
 """Of an answer's header: a list of warnings comes before the answer."""
 SKIP_METADATA = 0x02
@@ -25,15 +28,20 @@ class CqlRefusedError(OSError):
     """The node answered with an error; the text is the node's."""
 
 
+class LoginRefusedError(CqlRefusedError):
+    """The node asks for a user and a password, or for others."""
+
+
 class Probe:
     """A connection to one node. Everything it does raises OSError when the node does not answer as it should.
 
     Args:
-        place: the node.
+        place: the node, and how one gets in.
         timeout_s: the longest wait for anything.
     """
 
-    def __init__(self, place: Place, timeout_s: float = 5.0) -> None:
+    def __init__(self, place: CqlPlace, timeout_s: float = 5.0) -> None:
+        self._login = place.login
         self._socket = place.connect(timeout_s)
 
     def options(self) -> None:
@@ -47,21 +55,35 @@ class Probe:
         return rows(self._exchange(QUERY, body, RESULT))
 
     def start(self) -> Self:
-        """Say hello, before the first query."""
-        self._exchange(STARTUP, struct.pack(">H", 1) + _string("CQL_VERSION") + _string("3.0.0"))
+        """Say hello, and who one is if the node asks, before the first query; may raise LoginRefusedError."""
+        hello = struct.pack(">H", 1) + _string("CQL_VERSION") + _string("3.0.0")
+        if self._answer(STARTUP, hello)[0] == AUTHENTICATE:
+            self._log_in()
         return self
 
-    def _exchange(self, opcode: int, body: bytes, expected: int | None = None) -> bytes:
+    def _log_in(self) -> None:
+        """SASL PLAIN (RFC 4616), as PasswordAuthenticator asks for it."""
+        if self._login.user is None:
+            raise LoginRefusedError("the server asks for a user and a password")
+        token = f"\0{self._login.user}\0{self._login.password()}".encode()
+        self._exchange(AUTH_RESPONSE, struct.pack(">I", len(token)) + token, AUTH_SUCCESS)
+
+    def _exchange(self, opcode: int, body: bytes, expected: int) -> bytes:
+        answered, answer = self._answer(opcode, body)
+        if answered != expected:
+            raise OSError(f"opcode {answered} where {expected} was expected")
+        return answer
+
+    def _answer(self, opcode: int, body: bytes) -> tuple[int, bytes]:
         self._socket.sendall(HEADER.pack(VERSION, 0, 1, opcode, len(body)) + body)
         _, flags, _, answered, length = HEADER.unpack(exactly(self._socket, HEADER.size))
         answer = exactly(self._socket, length)
         if flags & WARNED:
             answer = _after_strings(answer)
         if answered == ERROR:
-            raise CqlRefusedError(answer[6:].decode(errors="replace"))
-        if expected is not None and answered != expected:
-            raise OSError(f"opcode {answered} where {expected} was expected")
-        return answer
+            refused = LoginRefusedError if answer[:4] == BAD_CREDENTIALS else CqlRefusedError
+            raise refused(answer[6:].decode(errors="replace"))
+        return answered, answer
 
     def __enter__(self) -> Self:
         return self
@@ -72,7 +94,7 @@ class Probe:
         self._socket.close()
 
 
-def answers(place: Place, timeout_s: float = 2.0) -> bool:
+def answers(place: CqlPlace, timeout_s: float = 2.0) -> bool:
     """Whether a node answers CQL."""
     try:
         with Probe(place, timeout_s) as probe:
@@ -82,7 +104,7 @@ def answers(place: Place, timeout_s: float = 2.0) -> bool:
     return True
 
 
-def ask(place: Place, cql: str, consistency: int = ONE, timeout_s: float = 5.0) -> list[Row]:
+def ask(place: CqlPlace, cql: str, consistency: int = ONE, timeout_s: float = 5.0) -> list[Row]:
     """Run one statement on a connection of its own; raises OSError."""
     with Probe(place, timeout_s) as probe:
         return probe.start().query(cql, consistency)

@@ -28,7 +28,7 @@ def written_once(path: PurePosixPath) -> bool:
     return mine and path.name.endswith(WRITTEN_ONCE)
 
 
-RULES = Rules(("data", "commitlog", "hints", "saved_caches", "cdc_raw"), written_once)
+RULES = Rules(("data", "commitlog", "hints", "saved_caches", "cdc_raw", "login"), written_once)
 
 
 def holding(host: Host, node: LocalNode, agent_port: int) -> dict[str, Any]:

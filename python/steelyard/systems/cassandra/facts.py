@@ -9,10 +9,12 @@ from steelyard.spec.system import CassandraSystem, CqlAccess
 from steelyard.systems.cassandra import profile
 from steelyard.systems.cassandra.config import GROUP_WINDOW, CassandraSpec, at_once
 from steelyard.systems.cassandra.launch import Launch
+from steelyard.systems.cassandra.login import Login
 from steelyard.systems.cassandra.versions import Line
 from steelyard.systems.deviation import Deviation
 
 MACHINE = "several nodes share one machine"
+ASKED = "asked for: secure"
 
 
 def access_plan(access: CqlAccess) -> dict[str, Any]:
@@ -32,8 +34,8 @@ def access_plan(access: CqlAccess) -> dict[str, Any]:
     return plan
 
 
-def node_facts(spec: CassandraSpec, agent_port: int | None, port: int) -> dict[str, Any]:
-    """One node, as its cluster's record and the manifest keep it."""
+def node_facts(spec: CassandraSpec, agent_port: int | None, port: int, login: Login) -> dict[str, Any]:
+    """One node, as its cluster's record and the manifest keep it; of passwords and keys where they are."""
     return {
         "name": spec.name,
         "address": spec.address,
@@ -42,6 +44,7 @@ def node_facts(spec: CassandraSpec, agent_port: int | None, port: int) -> dict[s
         "rack": spec.rack,
         "namespace": spec.namespace,
         "agent_port": agent_port,
+        "login": login.plan(),
         "folder": str(spec.folder),
         "logs": ["system.log"],
     }
@@ -58,6 +61,7 @@ def cluster_facts(
         "java": {"version": launch.java.full, "binary": str(launch.java.binary)},
         "artifacts": list(launch.jars.names),
         "network": system.network,
+        "tls": system.secure,
         "configuration": {"cassandra_yaml": dict(shared), "jvm_options": launch.jvm_options()},
         "deviations": [found.as_dict() for found in deviations(system, line, launch, shared)],
         "durability": durability(system, shared),
@@ -83,6 +87,10 @@ def deviations(
         *profile.jvm_deviations(system.profile, line.name, launch.heap_mib, launch.java.major),
         *profile.setting_deviations(line, shared, system),
     ]
+    if system.secure:
+        found.append(
+            Deviation("TLS", f"to clients{' (mutual)' * system.mutual_tls} and between nodes", "off", ASKED)
+        )
     if at_once(shared):
         found.append(
             Deviation("initial_token", "evenly spaced", None, "all nodes start at once, and the ring is even")

@@ -40,6 +40,10 @@ CASSANDRA = (
     Flag("--partitioner", "system.partitioner", str,
          "Murmur3Partitioner, RandomPartitioner or ByteOrderedPartitioner.", CLUSTER),
     Flag("--commitlog-sync", "system.commitlog_sync", str, "periodic, batch or group.", CLUSTER),
+    Flag("--secure/--no-secure", "system.secure", bool,
+         "Passwords and TLS (also between nodes), with a user and certificates made for it.", CLUSTER),
+    Flag("--mutual-tls/--no-mutual-tls", "system.mutual_tls", bool,
+         "With --secure: clients show a certificate, too.", CLUSTER),
     *CLIENT,
 )  # fmt: skip
 

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import ssl
+import time
+from dataclasses import replace
+from ipaddress import ip_address
 from typing import Any
 
-from steelyard.errors import InfrastructureError
+from steelyard.errors import InfrastructureError, InputError
 from steelyard.hosts.place import place_of
 from steelyard.hosts.say import Say
 from steelyard.spec.system import HostsSystem
-from steelyard.systems.cassandra.cql_probe import Probe
+from steelyard.systems import given_rest
+from steelyard.systems.base import Settled
+from steelyard.systems.cassandra.cql_probe import LoginRefusedError, Probe, answers, ask
 from steelyard.systems.cassandra.facts import access_plan
+from steelyard.systems.cassandra.login import CqlPlace, Login, speaks_tls
 from steelyard.systems.cassandra.replication import replication_map
+from steelyard.systems.cassandra.rest import pending_at
 from steelyard.systems.null import NullTestbed
 
 CONNECT_S = 5.0
+PEERS = "SELECT rpc_address FROM system.peers"
+PROBE = "SELECT host_id FROM system.local"
 
 
 class HostsTestbed(NullTestbed):
@@ -25,21 +35,30 @@ class HostsTestbed(NullTestbed):
 
     def __init__(self, system: HostsSystem) -> None:
         super().__init__(system)
+        login = Login.of(system.model_dump())
+        given = [place_of(host, system.port) for host in system.hosts]
+        self.places = [CqlPlace(place.address, place.port, login=login) for place in given]
+        self._answering = self.places[0]
 
     def up(self, say: Say) -> None:
-        """See that one of the addresses answers; else InfrastructureError, with the reason of each."""
-        if self.system.tls_ca is not None:
-            say("TLS: whether the hosts answer is left to the engine")
-            return
+        """See that one of the addresses answers and lets us in.
+
+        Raises:
+            InputError: one refuses for how we come: TLS, certificate, user, password.
+            InfrastructureError: none answers, with the reason of each.
+        """
         why = []
-        for host in self.system.hosts:
+        for place in self.places:
             try:
-                with Probe(place_of(host, self.system.port), CONNECT_S) as probe:
-                    probe.options()
+                with Probe(place, CONNECT_S) as probe:
+                    probe.start()
             except OSError as error:
-                why.append(f"{host}: {error}")
+                if (mistake := refused(place, error)) is not None:
+                    raise mistake from error
+                why.append(f"{place}: {error}")
             else:
-                say(f"{host} answers")
+                say(f"{place} answers")
+                self._answering = place
                 return
         raise InfrastructureError(
             f"none of the hosts answers CQL ({'; '.join(why)})", hint="check address and port"
@@ -47,18 +66,27 @@ class HostsTestbed(NullTestbed):
 
     def driver(self) -> dict[str, Any]:
         """The CQL driver on these addresses."""
-        given = self.system.model_dump(
-            mode="json", exclude={"kind", "hosts", "port", "access"}, exclude_none=True
-        )
         access = self.system.access
         return {
             "kind": "cql",
             "hosts": list(self.system.hosts),
             "port": self.system.port,
-            **given,
+            **self.places[0].login.plan(),
             **access_plan(access),
             "replication": replication_map(access, list(access.replication.datacenters)),
         }
+
+    def settle(self, limit_s: float, say: Say) -> Settled:
+        """Wait, within the limit, until no node has anything pending, or a probe's latency is level."""
+        return given_rest.settle(self._pending, self._latency_s, limit_s, say)
+
+    def _pending(self) -> int:
+        return sum(pending_at(place) for place in members(self._answering))
+
+    def _latency_s(self) -> float:
+        began = time.monotonic()
+        ask(self._answering, PROBE)
+        return time.monotonic() - began
 
     def facts(self) -> dict[str, Any]:
         """The addresses; the rest of it is not ours to know."""
@@ -70,3 +98,31 @@ class HostsTestbed(NullTestbed):
             "deviations": [],
             "durability": "unknown: set on servers that Steelyard did not configure",
         }
+
+
+def members(place: CqlPlace) -> list[CqlPlace]:
+    """All nodes of the cluster, as one of them knows them: their addresses, at its port. Raises OSError."""
+    cells = [address for (address,) in ask(place, PEERS) if address]
+    return [place, *(replace(place, address=str(ip_address(cell))) for cell in cells)]
+
+
+def refused(place: CqlPlace, error: OSError) -> InputError | None:
+    """What to do about a node that is there and refuses how we come; None for any other reason."""
+    if isinstance(error, LoginRefusedError):
+        return InputError(f"{place}: {error}", hint="--user and --password-file (user, password_file)")
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return InputError(
+            f"{place}: its certificate does not hold: {error.verify_message}",
+            hint="--tls-ca names the authority that signed it; it must hold for the address that is given",
+        )
+    tls = speaks_tls(place, CONNECT_S)
+    if place.login.tls_ca is None and tls:
+        return InputError(f"{place} speaks TLS", hint="--tls-ca FILE (tls_ca): who signed its certificate")
+    if place.login.tls_ca is not None and tls and place.login.tls_cert is None:
+        return InputError(
+            f"{place} breaks the TLS handshake off ({error})",
+            hint="it may ask for a client's certificate: --tls-cert and --tls-key (tls_cert, tls_key)",
+        )
+    if place.login.tls_ca is not None and answers(replace(place, login=Login()), CONNECT_S):
+        return InputError(f"{place} speaks no TLS", hint="leave --tls-ca (tls_ca) out")
+    return None

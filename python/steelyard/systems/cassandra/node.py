@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from steelyard.hosts.cgroup import Group
-from steelyard.hosts.place import Place
 from steelyard.hosts.process import Identity
 from steelyard.systems.cassandra.config import CassandraSpec
+from steelyard.systems.cassandra.login import CqlPlace
 from steelyard.systems.node import Node
 from steelyard.systems.server import Server
 
@@ -17,14 +17,14 @@ class LocalNode(Node):
         spec: where it is.
         group: its control group.
         server: its server.
-        port: where it answers CQL.
+        place: where it answers CQL, and how one gets in there.
     """
 
     spec: CassandraSpec
 
-    def __init__(self, spec: CassandraSpec, group: Group, server: Server, port: int) -> None:
+    def __init__(self, spec: CassandraSpec, group: Group, server: Server, place: CqlPlace) -> None:
         super().__init__(spec, group, [server])
-        self.server, self.place = server, Place(spec.address, port, spec.namespace)
+        self.server, self.place = server, place
 
     @property
     def identity(self) -> Identity | None:

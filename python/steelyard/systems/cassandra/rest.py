@@ -7,14 +7,16 @@ from collections.abc import Callable, Sequence
 from steelyard.errors import InfrastructureError
 from steelyard.hosts.host import Host
 from steelyard.hosts.say import Say
-from steelyard.systems import settling
-from steelyard.systems.base import Settled
-from steelyard.systems.cassandra.cql_probe import ask
+from steelyard.systems.base import OWN_FIGURES, Settled
+from steelyard.systems.cassandra.cql_probe import Probe
+from steelyard.systems.cassandra.login import CqlPlace
 from steelyard.systems.cassandra.node import LocalNode
+from steelyard.systems.waiting import wait_rest
 from steelyard.watch.agent import ask as ask_agent
 
 AGENT_PENDING = ("server_compactions_pending", "server_flushes_pending")
 POOLS = "SELECT name, active_tasks, pending_tasks FROM system_views.thread_pools"
+TASKS = "SELECT task_id FROM system_views.sstable_tasks"
 BACKGROUND = (
     b"CompactionExecutor",
     b"MemtableFlushWriter",
@@ -27,22 +29,24 @@ def settle(
     host: Host, nodes: Sequence[LocalNode], agent_port: int | None, limit_s: float, say: Say
 ) -> Settled:
     """Wait until all running nodes are at rest, at most `limit_s` seconds."""
-    return settling.settle(
-        lambda: sum(_pending(host, node, agent_port) for node in nodes if node.alive), limit_s, say
-    )
+
+    def count() -> int:
+        return sum(_pending(host, node, agent_port) for node in nodes if node.alive)
+
+    return wait_rest(count, limit_s, say, OWN_FIGURES)
 
 
 def _pending(host: Host, node: LocalNode, agent_port: int | None) -> int:
-    """Pending and running background work, by the best source that answers."""
-    sources: list[Callable[[], int]] = [lambda: _by_pools(node), lambda: _by_files(host, node)]
+    """Background work of one node, by the best source that answers; one that is silent is not at rest."""
+    sources: list[Callable[[], int]] = [lambda: pending_at(node.place), lambda: _by_files(host, node)]
     if agent_port:
-        sources.insert(0, lambda: _by_agent(node, agent_port) + _by_files(host, node))
+        sources.insert(0, lambda: _by_agent(node, agent_port) + _count_logs(host, node))
     for source in sources:
         try:
             return source()
         except (OSError, InfrastructureError):
             continue
-    return 0
+    return 1
 
 
 def _by_agent(node: LocalNode, port: int) -> int:
@@ -53,15 +57,30 @@ def _by_agent(node: LocalNode, port: int) -> int:
     return sum(int(metrics.get(name) or 0) for name in AGENT_PENDING)
 
 
-def _by_pools(node: LocalNode) -> int:
-    rows = ask(node.place, POOLS)
-    return sum(
+def pending_at(place: CqlPlace) -> int:
+    """Compactions and flushes that run or wait on a node, by its virtual tables.
+
+    Raises:
+        CqlRefusedError: it has no such tables (before 4.0). OSError: it does not answer.
+    """
+    with Probe(place) as probe:
+        probe.start()
+        pools, tasks = probe.query(POOLS), probe.query(TASKS)
+    waiting = sum(
         int.from_bytes(active or b"") + int.from_bytes(pending or b"")
-        for name, active, pending in rows
+        for name, active, pending in pools
         if name in BACKGROUND
     )
+    return waiting + len(tasks)
 
 
 def _by_files(host: Host, node: LocalNode) -> int:
+    """By the node's files, where it answers but has no virtual tables. Raises OSError when it does not."""
+    with Probe(node.place) as probe:
+        probe.options()
+    return _count_logs(host, node)
+
+
+def _count_logs(host: Host, node: LocalNode) -> int:
     """Flushes and compactions under way: in every version each keeps a transaction log beside its files."""
     return len(host.list(node.spec.folder / "data", "*/*/*_txn_*.log"))

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Sequence
 
 from steelyard.errors import InputError, SteelyardError
-from steelyard.hosts.place import Place
 from steelyard.hosts.say import Say
 from steelyard.systems.cassandra.cql_probe import ALL, answers, ask
+from steelyard.systems.cassandra.login import CqlPlace
 from steelyard.systems.cassandra.node import LocalNode
 from steelyard.systems.server import Server
 from steelyard.systems.waiting import died, wait_until
@@ -24,7 +24,7 @@ SMALL_TABLES = {
 it needs every replica of every range alive, as this node sees it."""
 
 
-def normal_members(place: Place) -> int:
+def normal_members(place: CqlPlace) -> int:
     """How many full members with its own schema this node knows, itself included; raises OSError."""
     local = ask(place, LOCAL)[0]
     if local[0] != b"COMPLETED":
@@ -32,7 +32,7 @@ def normal_members(place: Place) -> int:
     return 1 + sum(1 for tokens, schema in ask(place, PEERS) if tokens and schema == local[1])
 
 
-def complete(place: Place, size: int) -> bool:
+def complete(place: CqlPlace, size: int) -> bool:
     """Whether this node sees `size` members and reaches all their data."""
     try:
         if normal_members(place) != size:

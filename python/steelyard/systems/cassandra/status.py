@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from steelyard.hosts.host import Host
-from steelyard.hosts.place import Place
 from steelyard.hosts.records import Record
 from steelyard.systems.cassandra.cql_probe import answers
+from steelyard.systems.cassandra.login import CqlPlace, Login
 from steelyard.systems.cassandra.ring import normal_members
 from steelyard.systems.status import Heap, NodeStatus, Recorded, node_status
 from steelyard.watch.agent import ask
@@ -13,7 +13,7 @@ from steelyard.watch.agent import ask
 
 def status(host: Host, record: Record, node: Recorded) -> NodeStatus:
     """Its datacenter and rack, and how many members it sees as normal."""
-    place = Place(node["address"], node["port"], node["namespace"])
+    place = CqlPlace(node["address"], node["port"], node["namespace"], Login.of(node.get("login", {})))
     return node_status(
         host,
         record,

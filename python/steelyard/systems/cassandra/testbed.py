@@ -22,10 +22,12 @@ from steelyard.systems.cassandra import (
     replication,
     rest,
     ring,
+    secured,
     versions,
 )
 from steelyard.systems.cassandra.config import AGENT_PORT, CassandraSpec
 from steelyard.systems.cassandra.launch import Launch
+from steelyard.systems.cassandra.login import CqlPlace, Login
 from steelyard.systems.cassandra.node import LocalNode
 from steelyard.systems.cluster import START_LIMIT_S, LocalCluster
 from steelyard.systems.node import NodeSpec, ask_to_leave
@@ -52,7 +54,9 @@ class CassandraTestbed(LocalCluster[LocalNode]):
     ) -> None:
         super().__init__(system, name=name, root=root, host=host, stays=stays)
         self.version, self.line = versions.resolve(system.version)
-        self.shared = config.settings(system, self.line)
+        secured.check(system)
+        self.security = secured.Security(system, name, self.folder) if system.secure else None
+        self.shared = config.settings(system, self.line) | secured.settings(system, self.line)
         self.tokens = config.tokens_of(system, self.shared)
         self._warnings = replication.check(system)
         self.launch: Launch | None = None
@@ -95,7 +99,7 @@ class CassandraTestbed(LocalCluster[LocalNode]):
 
     def _recorded(self, spec: NodeSpec) -> dict[str, Any]:
         assert isinstance(spec, CassandraSpec)  # noqa: S101 - it came from `_specs`
-        return facts.node_facts(spec, self._agent_port(), self.port)
+        return facts.node_facts(spec, self._agent_port(), self.port, self.login())
 
     def _make_node(self, spec: NodeSpec, group: Group) -> LocalNode:
         assert isinstance(spec, CassandraSpec)  # noqa: S101 - it came from `_specs`
@@ -104,10 +108,15 @@ class CassandraTestbed(LocalCluster[LocalNode]):
         # its files know the name of the cluster they were loaded on
         name = self.origin.cluster if self.origin else self.name
         yaml = config.node_settings(self.shared, spec, name, first, token)
+        if self.security:
+            self.security.write(self.host, spec)
+            yaml |= secured.node_settings(self.system, spec)
         for path, text in config.files(spec, yaml, nodes).items():
             self.host.put(spec.folder / path, text)
         server = ServerSpec(spec.name, spec.folder, lambda: launch.command(spec), namespace=spec.namespace)
-        return LocalNode(spec, group, self._server(server, group), self.port)
+        login = self.security.first_login() if self.security and self.origin is None else self.login()
+        place = CqlPlace(spec.address, self.port, spec.namespace, login)
+        return LocalNode(spec, group, self._server(server, group), place)
 
     def _start(self, say: Say) -> None:
         together = config.at_once(self.shared)
@@ -120,6 +129,9 @@ class CassandraTestbed(LocalCluster[LocalNode]):
             for node in self.nodes:
                 ring.wait_answers(node, START_LIMIT_S, say)
             ring.wait_complete(self.nodes, START_LIMIT_S, say)
+        if self.security and self.origin is None:
+            self.security.take_over(self.nodes, START_LIMIT_S)
+            say(f"the user {secured.USER} is let in, upstream's default one is not")
 
     def _wait_serves(self, found: LocalNode, say: Say) -> None:
         ring.wait_answers(found, START_LIMIT_S, say)
@@ -145,6 +157,10 @@ class CassandraTestbed(LocalCluster[LocalNode]):
         """Where every node answers CQL."""
         return int(self.shared.get("native_transport_port", CQL_PORT))
 
+    def login(self) -> Login:
+        """How clients get in."""
+        return self.security.login() if self.security else Login()
+
     def _agent_port(self) -> int | None:
         return AGENT_PORT if self.launch and self.launch.agent else None
 
@@ -154,8 +170,11 @@ class CassandraTestbed(LocalCluster[LocalNode]):
 
     def bench_words(self) -> list[str]:
         """The words of `bench` that use it as a given cluster."""
+        if self.system.network == "namespaces":  # nobody reaches it from outside
+            return []
         port = "" if self.port == CQL_PORT else f" --port {self.port}"
-        return [f"cassandra --hosts {','.join(self.answers_at())}{port}"]
+        login = (f" --{name.replace('_', '-')} {said}" for name, said in self.login().plan().items())
+        return [f"cassandra --hosts {','.join(self.answers_at())}{port}{''.join(login)}"]
 
     def driver(self) -> dict[str, Any]:
         """The `driver` section of the engine's plan."""
@@ -164,6 +183,7 @@ class CassandraTestbed(LocalCluster[LocalNode]):
             "kind": "cql",
             "hosts": self.answers_at(),
             "port": self.port,
+            **self.login().plan(),
             **facts.access_plan(access),
             "replication": replication.replication_map(access, list(replication.sizes(self.system))),
         }

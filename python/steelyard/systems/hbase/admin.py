@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from steelyard.errors import InfrastructureError
+from steelyard.hosts.place import Place
 from steelyard.systems.hbase import jmx, wire
 from steelyard.systems.hbase.layout import MASTER, REGIONSERVER, HBaseSpec
 from steelyard.systems.hbase.serving import region
@@ -102,8 +103,15 @@ def shut_down(master: HBaseSpec) -> None:
 
 def pending(spec: HBaseSpec) -> int:
     """Compactions, flushes and splits of a node that run or wait; raises OSError."""
-    server = jmx.bean(spec.web(REGIONSERVER), jmx.REGIONSERVER)
-    of_regions = jmx.bean(spec.web(REGIONSERVER), jmx.REGIONS)
+    return pending_at(spec.web(REGIONSERVER))
+
+
+def pending_at(web: Place) -> int:
+    """Of the region server with this /jmx; raises OSError when there is none."""
+    server = jmx.bean(web, jmx.REGIONSERVER)
+    if not server:
+        raise OSError(f"{web} is no region server")
+    of_regions = jmx.bean(web, jmx.REGIONS)
     waiting = sum(int(server.get(name) or 0) for name in QUEUES)
     working = sum(int(value) for name, value in of_regions.items() if name.endswith(AT_WORK))
     return waiting + working

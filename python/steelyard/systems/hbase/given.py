@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from steelyard.errors import InfrastructureError
 from steelyard.hosts.place import Place, place_of
 from steelyard.hosts.say import Say
 from steelyard.spec.hbase import HBaseHostsSystem
-from steelyard.systems.hbase import wire
+from steelyard.systems import given_rest
+from steelyard.systems.base import Settled
+from steelyard.systems.hbase import admin, jmx, wire
 from steelyard.systems.hbase.facts import access_plan
 from steelyard.systems.hbase.layout import CLIENT_PORT, PORTS
 from steelyard.systems.null import NullTestbed
 
 CONNECT_S = 5.0
+WEB_ABOVE = PORTS["hbase.master.info.port"] - PORTS["hbase.master.port"]
 
 
 class HBaseHostsTestbed(NullTestbed):
@@ -61,6 +65,23 @@ class HBaseHostsTestbed(NullTestbed):
             "user": self.system.user,
         }
 
+    def settle(self, limit_s: float, say: Say) -> Settled:
+        """Wait, at most `limit_s`, until no region server has work pending, or a probe's latency is level."""
+        return given_rest.settle(self._pending, self._latency_s, limit_s, say)
+
+    def _pending(self) -> int:
+        return sum(map(admin.pending_at, webs(self._entrance())))
+
+    def _latency_s(self) -> float:
+        began = time.monotonic()
+        wire.ask(self._entrance(), wire.META, "GetClusterId", timeout_s=CONNECT_S)
+        return time.monotonic() - began
+
+    def _entrance(self) -> Place:
+        if self.registry:
+            return self.registry[0]
+        raise OSError("ZooKeeper alone is given, which does not answer for HBase")
+
     def facts(self) -> dict[str, Any]:
         """The addresses; the rest of it is not ours to know."""
         return {
@@ -69,3 +90,17 @@ class HBaseHostsTestbed(NullTestbed):
             "deviations": [],
             "durability": "unknown: set on servers that Steelyard did not configure",
         }
+
+
+def webs(registry: Place) -> list[Place]:
+    """The /jmx of each region server that is alive, as the active master tells; raises OSError.
+
+    They are looked for where upstream's settings put them: as far above a server's port as the shipped ones.
+    """
+    told = wire.message(wire.ask(registry, wire.META, "GetActiveMaster", timeout_s=CONNECT_S), 1)
+    master = Place(wire.string(told, 1), wire.number_of(told, 2) + WEB_ABOVE)
+    alive = jmx.bean(master, jmx.MASTER, CONNECT_S).get("tag.liveRegionServers", "")
+    servers = [name.split(",") for name in str(alive).split(";") if name]
+    if not servers:
+        raise OSError(f"{master} tells of no region server")
+    return [Place(host, int(port) + WEB_ABOVE) for host, port, *_ in servers]

@@ -15,8 +15,7 @@ from steelyard.hosts.java import Java
 from steelyard.hosts.network import Endpoint
 from steelyard.hosts.say import Say
 from steelyard.spec.hbase import HBaseSystem
-from steelyard.systems import settling
-from steelyard.systems.base import Settled
+from steelyard.systems.base import OWN_FIGURES, Settled
 from steelyard.systems.cluster import START_LIMIT_S, LocalCluster
 from steelyard.systems.hbase import (
     admin,
@@ -30,6 +29,7 @@ from steelyard.systems.hbase import (
     serving,
     versions,
 )
+from steelyard.systems.hbase.beans import ROLES
 from steelyard.systems.hbase.format import empty_namenode
 from steelyard.systems.hbase.launch import Launch, Parts
 from steelyard.systems.hbase.layout import (
@@ -45,13 +45,13 @@ from steelyard.systems.hbase.layout import (
 )
 from steelyard.systems.node import Node, NodeSpec
 from steelyard.systems.server import Server
-from steelyard.systems.waiting import wait_until
+from steelyard.systems.waiting import wait_rest, wait_until
+from steelyard.watch.beans import Role
 from steelyard.watch.target import WatchTarget
 
 Answer = TypeVar("Answer")
 PARENT = "/hbase"
 REGIONS_PER_SERVER = 3
-WATCHED = (REGIONSERVER, DATANODE, MASTER, NAMENODE)
 FIRST = (ZOOKEEPER, NAMENODE, DATANODE)
 """What the others stand on."""
 
@@ -203,6 +203,8 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
 
     def bench_words(self) -> list[str]:
         """The words of `bench` that use it as a given cluster: by its servers, if they tell; by ZooKeeper."""
+        if self.system.network == "namespaces":  # nobody reaches it from outside
+            return []
         ensemble = ",".join(str(spec.place(ZOOKEEPER)) for spec in having(self._layout, ZOOKEEPER))
         parent = self._parent
         where = f" --zookeeper-parent {parent}" if parent != PARENT else ""
@@ -252,9 +254,9 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
             for node in self.nodes
         ]
 
-    def _jmx(self, spec: HBaseSpec) -> tuple[tuple[str, str, int], ...]:
-        webs = [(role, spec.web(role)) for role in WATCHED if role in spec.parts]
-        return tuple((role, web.address, web.port) for role, web in webs)
+    def _jmx(self, spec: HBaseSpec) -> tuple[tuple[Role, str, int], ...]:
+        webs = [(role, spec.web(role)) for role in ROLES if role in spec.parts]
+        return tuple((ROLES[role], web.address, web.port) for role, web in webs)
 
     # --- what can be done to it while it runs ---
 
@@ -264,7 +266,7 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
 
     def settle(self, limit_s: float, say: Say) -> Settled:
         """Wait, within the limit, until all servers' flushes and compactions are done."""
-        return settling.settle(lambda: sum(map(_pending, self._region_servers())), limit_s, say)
+        return wait_rest(lambda: sum(map(_pending, self._region_servers())), limit_s, say, OWN_FIGURES)
 
     def flush(self, node: str, table: str | None = None) -> None:
         """Write the memstores of a node's regions, of one table or of all, to files."""

@@ -1,8 +1,8 @@
 //! A session with the cluster: contact points, credentials, TLS, connections, and who coordinates.
 
 use super::options;
+use super::session::{PROBE_AFTER, PROBE_LIMIT};
 use super::wire::establish::Access;
-use super::wire::patience::Patience;
 use crate::driver::OpenError;
 use crate::plan::CqlPlan;
 use rustls::pki_types::pem::PemObject;
@@ -42,8 +42,8 @@ pub(super) async fn session(
     let mut builder = SessionBuilder::new()
         .known_nodes(options::contact_points(options)?)
         .pool_size(PoolSize::PerHost(NonZeroUsize::MIN))
-        .keepalive_interval(Patience::USUAL.silence)
-        .keepalive_timeout(Patience::USUAL.limit)
+        .keepalive_interval(PROBE_AFTER)
+        .keepalive_timeout(PROBE_LIMIT)
         .schema_agreement_timeout(SCHEMA_TIMEOUT)
         .keyspaces_to_fetch([keyspace])
         .fetch_full_schema_metadata(false)

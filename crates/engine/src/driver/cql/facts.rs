@@ -1,9 +1,9 @@
 //! What is in effect on the servers and on our side, asked once when the driver opens.
 
+use super::keeper::RECONNECT;
 use super::options::{Names, level_name};
 use super::schema::{self, Keyspace};
-use super::wire::node::RECONNECT;
-use super::wire::patience::Patience;
+use super::session::{PROBE_AFTER, PROBE_LIMIT};
 use crate::driver::OpenError;
 use crate::plan::CqlPlan;
 use futures::future::join_all;
@@ -81,10 +81,10 @@ pub(super) async fn gather(
         "nodes": join_all(nodes.iter().map(|node| describe(session, node))).await,
         "protocol_version": PROTOCOL_VERSION,
         "connections_per_node": options.connections,
-        "keepalive_interval_ms": Patience::USUAL.silence.as_millis(),
-        "keepalive_timeout_ms": Patience::USUAL.limit.as_millis(),
+        "keepalive_interval_ms": PROBE_AFTER.as_millis(),
+        "keepalive_timeout_ms": PROBE_LIMIT.as_millis(),
         "reconnect_backoff_ms": RECONNECT.map(|delay| delay.as_millis()),
-        "clocks": "socket",
+        "clocks": "kernel",
         "compression": Value::Null,
         "tls": options.tls_ca.is_some(),
         "user": options.user,

@@ -2,7 +2,7 @@
 //! equal failures count as equal.
 
 use super::wire::frame::{Malformed, ServerError};
-use super::wire::streams::Broken;
+use crate::net::Ended;
 use crate::operation::Outcome;
 
 /// An attempt that failed.
@@ -22,11 +22,6 @@ impl Failure {
         }
     }
 
-    /// Nothing came back in time.
-    pub fn timeout() -> Self {
-        Self::new(Outcome::Timeout, "no answer in time")
-    }
-
     /// No node can be asked.
     pub fn unreachable() -> Self {
         Self::new(Outcome::Connection, "no connection to any node")
@@ -38,9 +33,9 @@ impl Failure {
     }
 }
 
-impl From<Broken> for Failure {
-    fn from(broken: Broken) -> Self {
-        Self::new(Outcome::Connection, broken.0)
+impl From<Ended> for Failure {
+    fn from(ended: Ended) -> Self {
+        Self::new(Outcome::Connection, ended.0)
     }
 }
 

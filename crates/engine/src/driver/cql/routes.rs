@@ -1,26 +1,12 @@
 //! Which nodes may coordinate a request: the key's replicas first. The crate knows the cluster; what it knows is laid out
-//! here for the hot path and made anew when the cluster changes.
+//! here for the hot path, anew when the cluster changes.
 
-use super::wire::connection::Connection;
-use super::wire::establish::{Access, Refused};
-use super::wire::node::Node;
-use crate::driver::OpenError;
-use crate::driver::coordinators::Coordinator;
-use crate::driver::traffic::Counters;
-use scylla::client::session::Session;
 use scylla::cluster::ClusterState;
 use scylla::routing::partitioner::{Murmur3Partitioner, Partitioner};
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
-use tokio::task::AbortHandle;
 
-/// How often the crate's knowledge is looked at for a change of the cluster.
-const LOOK: Duration = Duration::from_millis(200);
-
-/// What decides who coordinates, and how nodes are reached.
+/// What decides who coordinates.
 pub(super) struct Choice {
     /// Only nodes of this datacenter coordinate, if given.
     pub datacenter: Option<String>,
@@ -29,23 +15,66 @@ pub(super) struct Choice {
     /// The table whose replicas are meant.
     pub keyspace: String,
     pub table: String,
-    /// Connections to each node.
-    pub connections: usize,
-    pub access: Access,
 }
 
 /// The cluster at one time. Nodes are named by their place in `nodes`.
-struct Map {
-    seen: Arc<ClusterState>,
-    nodes: Vec<Arc<Node>>,
+#[derive(Debug, Default)]
+pub(super) struct Routes {
+    /// Where each node answers CQL.
+    pub nodes: Vec<SocketAddr>,
     /// Ends of the token ranges, ascending, and the nodes that hold each.
     ring: Vec<(i64, Box<[u16]>)>,
     /// Every node that may coordinate.
     all: Box<[u16]>,
 }
 
-impl Map {
+impl Routes {
+    /// Lay out what the crate knows.
+    pub(super) fn of(seen: &ClusterState, choice: &Choice) -> Self {
+        let known = seen.get_nodes_info();
+        let may = |place: &u16| {
+            let datacenter = known[usize::from(*place)].datacenter.as_deref();
+            choice.datacenter.is_none() || choice.datacenter.as_deref() == datacenter
+        };
+        Self {
+            nodes: known
+                .iter()
+                .map(|node| SocketAddr::new(node.address.ip(), node.address.port()))
+                .collect(),
+            all: (0..known.len() as u16).filter(may).collect(),
+            ring: if choice.token_aware {
+                ring(seen, choice, &may)
+            } else {
+                Vec::new()
+            },
+        }
+    }
+
+    /// The node that coordinates a request for `key`, the first of which `reachable` holds: a replica, each in its `turn`; where
+    /// none can be reached, any node. After a failure any node but the one that failed, which is `avoided` while there is another.
+    #[inline]
+    pub(super) fn coordinator(
+        &self,
+        key: &[u8],
+        avoided: Option<u16>,
+        turn: usize,
+        reachable: impl Fn(u16) -> bool,
+    ) -> Option<u16> {
+        let find = |places: &[u16], avoided: Option<u16>| {
+            (0..places.len())
+                .map(|step| places[(turn + step) % places.len()])
+                .find(|place| Some(*place) != avoided && reachable(*place))
+        };
+        if avoided.is_none()
+            && let Some(replica) = find(self.replicas(key), None)
+        {
+            return Some(replica);
+        }
+        find(&self.all, avoided).or_else(|| find(&self.all, None))
+    }
+
     /// The replicas of `key` that may coordinate; all that may, if replicas are unknown or in other datacenters.
+    #[inline]
     fn replicas(&self, key: &[u8]) -> &[u16] {
         if self.ring.is_empty() {
             return &self.all;
@@ -59,126 +88,6 @@ impl Map {
             replicas
         }
     }
-}
-
-/// The way to the cluster; kept up to date by a task of its own.
-pub(super) struct Routes {
-    map: Arc<Mutex<Arc<Map>>>,
-    turn: AtomicUsize,
-    keeper: AbortHandle,
-}
-
-impl Drop for Routes {
-    fn drop(&mut self) {
-        self.keeper.abort();
-    }
-}
-
-impl Routes {
-    /// Connect to every node the crate knows; one that can be reached is enough.
-    pub(super) async fn open(
-        session: &Arc<Session>,
-        choice: Choice,
-        counters: &Arc<Counters>,
-    ) -> Result<Self, OpenError> {
-        let (first, refused) = chart(session.get_cluster_state(), None, &choice, counters).await;
-        if !first.nodes.iter().any(|node| node.reachable()) {
-            let why = refused.map_or_else(|| "no node may coordinate".into(), |e| e.to_string());
-            return Err(OpenError::Reach(why));
-        }
-        let map = Arc::new(Mutex::new(Arc::new(first)));
-        let keeper = keep(
-            Arc::clone(&map),
-            Arc::clone(session),
-            choice,
-            counters.clone(),
-        );
-        Ok(Self {
-            map,
-            turn: AtomicUsize::new(0),
-            keeper: tokio::spawn(keeper).abort_handle(),
-        })
-    }
-
-    /// A connection to a replica of `key`, each in its turn, or, where none can be reached, to any node; not to the one that
-    /// is `avoided` while there is another. With the node.
-    pub(super) fn connection(
-        &self,
-        key: &[u8],
-        avoided: Option<SocketAddr>,
-    ) -> Option<(Arc<Connection>, Coordinator)> {
-        let map = Arc::clone(&self.map.lock().unwrap_or_else(PoisonError::into_inner));
-        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
-        let first = if avoided.is_none() {
-            map.replicas(key)
-        } else {
-            &map.all
-        };
-        reach(&map, first, turn, avoided)
-            .or_else(|| reach(&map, &map.all, turn, avoided))
-            .or_else(|| reach(&map, &map.all, turn, None))
-    }
-}
-
-fn reach(
-    map: &Map,
-    places: &[u16],
-    turn: usize,
-    avoided: Option<SocketAddr>,
-) -> Option<(Arc<Connection>, Coordinator)> {
-    (0..places.len()).find_map(|step| {
-        let node = &map.nodes[usize::from(places[(turn + step) % places.len()])];
-        if avoided == Some(node.coordinator.address) {
-            return None;
-        }
-        node.connection()
-            .map(|connection| (connection, node.coordinator))
-    })
-}
-
-/// Lay out what the crate knows; nodes that were there keep their connections.
-async fn chart(
-    seen: Arc<ClusterState>,
-    old: Option<&Map>,
-    choice: &Choice,
-    counters: &Arc<Counters>,
-) -> (Map, Option<Refused>) {
-    let known: HashMap<SocketAddr, &Arc<Node>> = old
-        .iter()
-        .flat_map(|map| &map.nodes)
-        .map(|node| (node.coordinator.address, node))
-        .collect();
-    let opened = seen.get_nodes_info().iter().map(|node| {
-        let address = SocketAddr::new(node.address.ip(), node.address.port());
-        let kept = known.get(&address).map(|node| Arc::clone(node));
-        async move {
-            if let Some(node) = kept {
-                return (node, None);
-            }
-            let (dc, n) = (node.datacenter.clone(), choice.connections);
-            let (node, refused) = Node::open(address, dc, n, &choice.access, counters).await;
-            (Arc::new(node), refused)
-        }
-    });
-    let opened = futures::future::join_all(opened).await;
-    let (nodes, refused): (Vec<_>, Vec<_>) = opened.into_iter().unzip();
-    let may = |place: &u16| {
-        let datacenter = nodes[usize::from(*place)].datacenter.as_deref();
-        choice.datacenter.is_none() || choice.datacenter.as_deref() == datacenter
-    };
-    let all = (0..nodes.len() as u16).filter(may).collect();
-    let ring = if choice.token_aware {
-        ring(&seen, choice, &may)
-    } else {
-        Vec::new()
-    };
-    let map = Map {
-        seen,
-        nodes,
-        ring,
-        all,
-    };
-    (map, refused.into_iter().flatten().next())
 }
 
 fn ring(
@@ -205,19 +114,43 @@ fn ring(
         .collect()
 }
 
-async fn keep(
-    map: Arc<Mutex<Arc<Map>>>,
-    session: Arc<Session>,
-    choice: Choice,
-    counters: Arc<Counters>,
-) {
-    loop {
-        tokio::time::sleep(LOOK).await;
-        let seen = session.get_cluster_state();
-        let old = Arc::clone(&map.lock().unwrap_or_else(PoisonError::into_inner));
-        if !Arc::ptr_eq(&old.seen, &seen) {
-            let (new, _) = chart(seen, Some(&old), &choice, &counters).await;
-            *map.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn three() -> Routes {
+        Routes {
+            ring: vec![(0, [1, 2].into()), (i64::MAX, [1, 2].into())],
+            all: [0, 1, 2].into(),
+            ..Routes::default()
         }
+    }
+
+    #[test]
+    fn replicas_coordinate_in_turn_and_others_where_none_can_be_reached() {
+        let routes = three();
+        let of = |turn| routes.coordinator(b"key", None, turn, |_| true);
+        assert_eq!([of(0), of(1), of(2)], [Some(1), Some(2), Some(1)]);
+        assert_eq!(
+            routes.coordinator(b"key", None, 0, |node| node == 2),
+            Some(2)
+        );
+        assert_eq!(
+            routes.coordinator(b"key", None, 0, |node| node == 0),
+            Some(0)
+        );
+        assert_eq!(routes.coordinator(b"key", None, 0, |_| false), None);
+    }
+
+    #[test]
+    fn whoever_failed_is_asked_again_only_where_there_is_nobody_else() {
+        let routes = three();
+        for turn in 0..6 {
+            assert_ne!(routes.coordinator(b"key", Some(1), turn, |_| true), Some(1));
+        }
+        assert_eq!(
+            routes.coordinator(b"key", Some(1), 0, |node| node == 1),
+            Some(1)
+        );
     }
 }

@@ -81,6 +81,11 @@ impl Embedded {
         })
     }
 
+    /// See [`super::AnyDriver::facts`].
+    pub fn facts(&self) -> Value {
+        self.facts.clone()
+    }
+
     fn lock(&self, key: &[u8]) -> MutexGuard<'_, ()> {
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);
@@ -175,10 +180,6 @@ impl Driver for Embedded {
             reply.error = Some(error.to_string());
             Outcome::Server
         })
-    }
-
-    fn facts(&self) -> Value {
-        self.facts.clone()
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) async fn gather(
     let servers: Vec<_> = status.live.iter().map(|s| s.server.to_string()).collect();
     Ok(json!({
         "system": "hbase",
-        "clocks": "socket",
+        "clocks": "kernel",
         "version": status.version,
         "cluster_id": client.cluster_id(),
         "registry": options.registry,

@@ -9,8 +9,12 @@ mod facts;
 mod options;
 mod outcome;
 mod rows;
+mod session;
 mod table;
 
+pub use session::HbaseSession;
+
+use super::traffic::Counters;
 use super::{Driver, OpenError, Traffic};
 use crate::generate::values::Values;
 use crate::operation::{FieldSet, Kind, Operation, Outcome};
@@ -36,6 +40,10 @@ pub struct Hbase {
     /// Where writes are collected, if they are.
     buffer: Option<Buffer>,
     facts: Value,
+    /// To each server.
+    connections: u32,
+    /// What the event loop's connections have done.
+    counters: Counters,
 }
 
 impl Hbase {
@@ -58,10 +66,28 @@ impl Hbase {
             block_cache: options.block_cache,
             scan_caching: options.scan_caching,
             puts: Mutex::default(),
+            connections: options.connections,
+            counters: Counters::default(),
             durability,
             table,
             client,
         })
+    }
+
+    /// See [`super::AnyDriver::facts`].
+    pub fn facts(&self) -> Value {
+        self.facts.clone()
+    }
+
+    /// See [`super::AnyDriver::traffic`].
+    pub fn traffic(&self) -> Traffic {
+        let (own, rest) = (self.counters.traffic(), self.client.traffic());
+        Traffic {
+            reads: own.reads + rest.reads,
+            writes: own.writes + rest.writes,
+            requests: own.requests + rest.requests,
+            answers: own.answers + rest.answers,
+        }
     }
 
     async fn attempt(
@@ -220,19 +246,5 @@ impl Driver for Hbase {
         if let Some(buffer) = &self.buffer {
             buffer.drain(reply).await;
         }
-    }
-
-    fn facts(&self) -> Value {
-        self.facts.clone()
-    }
-
-    fn traffic(&self) -> Option<Traffic> {
-        let so_far = self.client.traffic();
-        Some(Traffic {
-            reads: so_far.reads,
-            writes: so_far.writes,
-            requests: so_far.requests,
-            answers: so_far.answers,
-        })
     }
 }

@@ -1,9 +1,7 @@
 //! Making a connection: TCP, TLS if asked for, and CQL's handshake (`native_protocol_v4.spec`, sections 4.1.1 to 4.1.3).
 
-use super::connection::Connection;
 use super::frame::{self, HEADER, Header, Malformed, ServerError, opcode};
-use super::patience::Patience;
-use crate::driver::traffic::Counters;
+use crate::net::Socket;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use std::io;
@@ -53,46 +51,27 @@ impl From<Malformed> for Refused {
 }
 
 impl Access {
-    /// Connect to the node at `address`.
-    pub(crate) async fn connect(
-        &self,
-        address: SocketAddr,
-        counters: &Arc<Counters>,
-    ) -> Result<Connection, Refused> {
-        tokio::time::timeout(CONNECT_TIMEOUT, self.establish(address, counters))
+    /// Connect to the node at `address`: a socket on which requests can be sent.
+    pub(crate) async fn connect(&self, address: SocketAddr) -> Result<Socket, Refused> {
+        tokio::time::timeout(CONNECT_TIMEOUT, self.establish(address))
             .await
             .map_err(|_| Refused::Silent)?
     }
 
-    async fn establish(
-        &self,
-        address: SocketAddr,
-        counters: &Arc<Counters>,
-    ) -> Result<Connection, Refused> {
+    async fn establish(&self, address: SocketAddr) -> Result<Socket, Refused> {
         let mut stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         let Some(tls) = &self.tls else {
             self.shake_hands(&mut stream).await?;
-            let (reader, writer) = stream.into_split();
-            return Ok(Connection::start(
-                reader,
-                writer,
-                Arc::clone(counters),
-                Patience::USUAL,
-            ));
+            return Ok(Socket::new(stream.into_std()?, None)?);
         };
         let name = ServerName::from(address.ip());
         let mut stream = TlsConnector::from(Arc::clone(tls))
             .connect(name, stream)
             .await?;
         self.shake_hands(&mut stream).await?;
-        let (reader, writer) = tokio::io::split(stream);
-        Ok(Connection::start(
-            reader,
-            writer,
-            Arc::clone(counters),
-            Patience::USUAL,
-        ))
+        let (stream, tls) = stream.into_inner();
+        Ok(Socket::new(stream.into_std()?, Some(tls))?)
     }
 
     async fn shake_hands(

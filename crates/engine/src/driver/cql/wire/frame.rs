@@ -1,6 +1,7 @@
 //! Frames of the CQL binary protocol, version 4 (`native_protocol_v4.spec`): what is sent, and how answers read.
 
 use std::fmt::{self, Display};
+use steelyard_multiplexer as multiplexer;
 
 /// Bytes of a frame's header (section 2).
 pub(crate) const HEADER: usize = 9;
@@ -35,6 +36,35 @@ impl Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the answer is no CQL frame of version 4: {}", self.0)
     }
+}
+
+/// A connection's frames. Frames of negative streams are events, which nobody asked for.
+pub(crate) struct Frames;
+
+const NO_CQL: multiplexer::Malformed =
+    multiplexer::Malformed("the server speaks no CQL of version 4");
+
+impl multiplexer::Framing for Frames {
+    const IDENTIFIERS: usize = 1 << 15;
+
+    #[inline]
+    fn length(received: &[u8]) -> Result<Option<usize>, multiplexer::Malformed> {
+        let header = Header::read(received).map_err(|_| NO_CQL)?;
+        Ok(header.map(|header| HEADER + header.length))
+    }
+
+    #[inline]
+    fn identifier(frame: &[u8]) -> Result<Option<u32>, multiplexer::Malformed> {
+        let header = Header::read(frame).ok().flatten().ok_or(NO_CQL)?;
+        Ok(u32::try_from(header.stream).ok())
+    }
+}
+
+/// A whole frame's header and message.
+pub(crate) fn take_apart(frame: &[u8]) -> Result<(Header, &[u8]), Malformed> {
+    let header = Header::read(frame)?.ok_or(Malformed("shorter than its header"))?;
+    let message = header.message(&frame[HEADER..])?;
+    Ok((header, message))
 }
 
 /// Append a request: its header, then what `body` appends.

@@ -1,0 +1,171 @@
+//! Single attempts for callers with a loop and sockets of their own: requests are encoded and answers read here, and the caller
+//! carries the bytes. A row whose region is not known, or whose server has no connection yet, is for [`crate::Once`], which looks
+//! it up for both.
+
+use crate::call::{Delete, Get, GetRequest, MutateRequest, Put, check_row};
+use crate::cell::Row;
+use crate::client::{Client, Core, Table};
+use crate::error::Error;
+use crate::locate::{Wanted, known};
+use crate::names::Address;
+use crate::once::row_answer;
+use crate::pb;
+use crate::region::Location;
+use crate::rpc::{self, Service, Stamps};
+use bytes::Bytes;
+use std::sync::Arc;
+use std::time::Duration;
+use steelyard_multiplexer::{Framing, Malformed};
+
+/// Frames of HBase's RPC: four bytes of length, then a response.
+#[derive(Debug)]
+pub struct Frames;
+
+const GARBAGE: Malformed = Malformed("the server speaks no RPC of HBase");
+
+impl Framing for Frames {
+    const IDENTIFIERS: usize = 1 << 20;
+
+    fn length(received: &[u8]) -> Result<Option<usize>, Malformed> {
+        match rpc::frame_len(received) {
+            Some(length) if length > rpc::MAX_FRAME => Err(GARBAGE),
+            length => Ok(length.map(|length| 4 + length)),
+        }
+    }
+
+    fn identifier(frame: &[u8]) -> Result<Option<u32>, Malformed> {
+        let response = rpc::read(&frame[4..]).ok_or(GARBAGE)?;
+        Ok((response.id != rpc::NO_CALL).then_some(response.id))
+    }
+}
+
+/// Where a row is, as far as is known.
+#[derive(Debug, Clone)]
+pub struct Place {
+    location: Arc<Location>,
+    mark: u64,
+}
+
+impl Place {
+    /// The region's server.
+    pub fn server(&self) -> &Address {
+        &self.location.server.address
+    }
+}
+
+/// What can be asked for.
+#[derive(Debug, Clone, Copy)]
+pub enum Call<'a> {
+    /// Read one row.
+    Get(&'a Get<'a>),
+    /// Write one row.
+    Put(&'a Put),
+    /// Delete one row, or parts of it.
+    Delete(&'a Delete),
+}
+
+/// Calls to one table.
+#[derive(Debug, Clone)]
+pub struct Direct {
+    core: Arc<Core>,
+    table: Table,
+}
+
+impl Direct {
+    pub(crate) const fn new(core: Arc<Core>, table: Table) -> Self {
+        Self { core, table }
+    }
+
+    /// Where `row` is, if that is known.
+    pub fn place(&self, row: &[u8]) -> Option<Place> {
+        let (location, mark) = known(&self.table.0, Wanted::Of(row))?;
+        Some(Place { location, mark })
+    }
+
+    /// A connection for data to `server`, its header written: calls may follow at once.
+    ///
+    /// # Errors
+    /// [`Error::Connect`] if there is none in time.
+    pub async fn connect(&self, server: &Address) -> Result<std::net::TcpStream, Error> {
+        rpc::open(server, Service::Client, &self.core.pool.config).await
+    }
+
+    /// Append `call` for the region at `place` under `id`; the server is told how long it is waited for.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for what no server would take; nothing is appended then.
+    pub fn write(
+        &self,
+        call: Call<'_>,
+        place: &Place,
+        id: u32,
+        timeout: Duration,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let mutation = match call {
+            Call::Get(get) => {
+                check_row(get.row)?;
+                let location = &*place.location;
+                rpc::write(out, id, &GetRequest { get, location }, timeout);
+                return Ok(());
+            }
+            Call::Put(put) => &put.0,
+            Call::Delete(delete) => &delete.0,
+        };
+        mutation.check()?;
+        let request = MutateRequest {
+            mutation,
+            location: &place.location,
+            condition: &[],
+            nonce_group: self.core.nonce_group,
+        };
+        rpc::write(out, id, &request, timeout);
+        Ok(())
+    }
+
+    /// Read the answer to a call: its row, which a mutation leaves empty. What an error teaches is learnt.
+    ///
+    /// # Errors
+    /// What the server said, or [`Error::Protocol`] for bytes that are no answer.
+    pub fn read(&self, frame: &[u8], place: &Place, stamps: Stamps) -> Result<Row, Error> {
+        let server = &place.location.server.address;
+        let frame = Bytes::copy_from_slice(&frame[4..]);
+        let read = rpc::answer(&frame, server, stamps).and_then(|reply| {
+            let response: pb::GetResponse = reply.decode(server)?;
+            Ok(row_answer(response.result, &reply, &place.location)?.value)
+        });
+        if let Err(error) = &read {
+            self.learn(place, error);
+        }
+        read
+    }
+
+    /// A connection to the server of `place` has ended.
+    pub fn lost(&self, place: &Place, reason: &str) -> Error {
+        let error = Error::Lost {
+            server: place.server().clone(),
+            reason: reason.into(),
+        };
+        self.learn(place, &error);
+        error
+    }
+
+    /// A call to `place` was given up: its server may hang while the region was given to another one, and would never tell.
+    pub fn doubt(&self, place: &Place) {
+        self.table.0.cache().forget(&place.location);
+    }
+
+    fn learn(&self, place: &Place, error: &Error) {
+        let Self { core, table } = self;
+        table
+            .0
+            .learn_from(error, &place.location, place.mark, &core.pool);
+    }
+}
+
+impl Client {
+    /// Calls to `table` for a caller with sockets of its own.
+    pub fn direct(&self, table: &Table) -> Direct {
+        Direct::new(self.core.clone(), table.clone())
+    }
+}

@@ -1,0 +1,177 @@
+"""Trials, their cells, and what speaks against judging a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from steelyard.analysis.evidence.counting import Lost, lost, told
+from steelyard.analysis.evidence.samples import Sample
+from steelyard.analysis.metrics import metric_of
+from steelyard.analysis.stats.percentiles import LEAST_UNITS, merged
+from steelyard.analysis.stats.runs import FEW, Runs
+from steelyard.errors import InputError, nearest
+from steelyard.spec.checks import Where
+from steelyard.spec.levels import level_text, level_value
+from steelyard.spec.metrics import LOAD
+
+POINT = ("system", "variant")
+Key = tuple[tuple[str, Any], ...]
+"""(column, level) of every column that tells a cell from others."""
+Row = Mapping[str, Any]
+Counts = tuple[NDArray[np.float64], NDArray[np.float64]]
+Histograms = Callable[[int, str, str], Counts | None]
+"""(trial, phase, tag) -> (values in ns, counts) of that phase; None where there is no such histogram."""
+
+
+def no_histograms(_trial: int, _phase: str, _tag: str) -> None:
+    """Of trials of which only the figures are known."""
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Trials, which of their columns are factors, and where their histograms are."""
+
+    frame: pl.DataFrame
+    factors: tuple[str, ...]
+    histograms: Histograms = field(default=no_histograms, compare=False)
+
+    @property
+    def columns(self) -> list[str]:
+        """All that tells points apart: the system and the variant only where there are several."""
+        several = [c for c in POINT if c in self.frame.columns and self.frame[c].n_unique() > 1]
+        return [*several, *(c for c in self.factors if c in self.frame.columns)]
+
+    def where(self, *conditions: Where) -> Trials:
+        """Those that meet all conditions.
+
+        Raises:
+            InputError: a condition names no column.
+        """
+        frame = self.frame
+        for column, value in ((c, v) for condition in conditions for c, v in condition.items()):
+            known(column, frame.columns, "where")
+            wanted = {level_text(level) for level in (value if isinstance(value, tuple) else (value,))}
+            frame = frame.filter(
+                [level is not None and level_text(level) in wanted for level in frame[column]]
+            )
+        return Trials(frame, self.factors, self.histograms)
+
+    def cells(self, apart: Iterable[str] = ()) -> dict[Key, Cell]:
+        """Point -> its trials; the columns `apart` do not count as part of the point."""
+        columns = [c for c in self.columns if c not in set(apart)]
+        found: dict[Key, list[Row]] = {}
+        for row in self.frame.iter_rows(named=True):
+            key = tuple((c, level_value(row[c])) for c in columns if row[c] is not None)
+            found.setdefault(key, []).append(row)
+        return {
+            key: Cell(key, tuple(_run_again(rows, self.columns)), self.histograms)
+            for key, rows in found.items()
+        }
+
+
+def known(column: str, columns: Sequence[str], what: str) -> None:
+    """Raise InputError, with the nearest name, unless there is such a column."""
+    if column not in columns:
+        raise InputError(
+            f"claim: {what} names '{column}', which is no column of the trials{nearest(column, columns)}"
+        )
+
+
+def _run_again(rows: list[Row], columns: Sequence[str]) -> list[Row]:
+    """Without trials that do not count and whose repetition was run again."""
+    good = {_place(row, columns) for row in rows if not lost(row)}
+    return [row for row in rows if not lost(row) or _place(row, columns) not in good]
+
+
+def _place(row: Row, columns: Sequence[str]) -> tuple[Any, ...]:
+    return (*(row[c] for c in columns), row.get("repetition"))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The trials of one cell, those that do not count included."""
+
+    key: Key
+    rows: tuple[Row, ...]
+    histograms: Histograms = field(default=no_histograms, compare=False)
+
+    @property
+    def name(self) -> str:
+        """Its point in words."""
+        return ", ".join(f"{column} {value}" for column, value in self.key) or "all trials"
+
+    @cached_property
+    def counting(self) -> tuple[Row, ...]:
+        """The trials that count."""
+        return tuple(row for row in self.rows if not lost(row))
+
+    @cached_property
+    def losses(self) -> tuple[Lost, ...]:
+        """Why the others do not."""
+        return tuple(why for row in self.rows if (why := lost(row)))
+
+    def sample(self, metric: str) -> Sample | None:
+        """The metric over the trials that count and have it; None when there is none."""
+        rows = [row for row in self.counting if row.get(metric) is not None]
+        if not rows:
+            return None
+        runs = Runs([float(row[metric]) for row in rows], _nested(rows, "group"), _nested(rows, "data"))
+        found = metric_of(metric.removeprefix(LOAD))
+        if found is None or found.quantile is None:
+            return Sample(metric, runs)
+        units = len(runs.units()[0])
+        together = None
+        if units < len(rows) or units >= LEAST_UNITS:  # else each run's own percentile says all
+            phase = "load" if metric.startswith(LOAD) else "run"
+            counts = [self.histograms(int(row.get("trial") or 0), phase, found.tag) for row in rows]
+            whole = [one for one in counts if one is not None]
+            together = merged(whole, runs.starts, runs.loads) if len(whole) == len(rows) else None
+        return Sample(metric, runs, together, found.quantile)
+
+    def starts(self) -> frozenset[Any]:
+        """The starts of servers that its counting trials had; empty when not written down."""
+        return frozenset(_nested(self.counting, "group"))
+
+    def against(self, metric: str, unsteady: bool) -> list[str]:
+        """What speaks against judging it: losses through the system, too few units, no steady state."""
+        found = told([one for one in self.losses if one.by == "system"], len(self.rows))
+        found = [f"{words}; those that are left say nothing of it" for words in found]
+        sample = self.sample(metric)
+        count = sample.count if sample else 0
+        if count < FEW:
+            found.append(f"{count} of {FEW} {_units(sample)} needed have {metric}")
+        states = [row.get("steady") for row in self.counting]
+        for state in ("no steady state", "too short"):
+            if not unsteady and (bad := states.count(state)):
+                found.append(f"{bad} of {len(states)} trials: {state}")
+        return found
+
+    @property
+    def left_out(self) -> list[str]:
+        """What does not count although it is not the system's doing, and what went before trials that
+        count."""
+        found = told([one for one in self.losses if one.by != "system"], len(self.rows))
+        before = [str(row["attempts"]) for row in self.counting if row.get("attempts")]
+        if before:
+            found.append(f"{len(before)} of {len(self.rows)} trials were run again: {before[0]}")
+        return found
+
+
+def _units(sample: Sample | None) -> str:
+    """What its units are: repetitions, unless those shared loads or starts."""
+    if sample is None or sample.count == len(sample.runs.values):
+        return "repetitions"
+    return "loads" if len(set(sample.runs.loads)) == sample.count else "starts"
+
+
+def _nested(rows: Sequence[Row], column: str) -> Sequence[Any]:
+    """Nothing where it was not written down: then every trial had its own."""
+    keys = [row.get(column) for row in rows]
+    return () if None in keys else keys

@@ -1,0 +1,114 @@
+"""One figure over the counting trials of a cell, and what it is against another.
+
+There are three ways, by what the figure is:
+
+- `mean`: geometric over units, with Student's t on logarithms;
+- `merged`: a percentile of the units' merged histograms, from ten units on with a bootstrap over them;
+- `ordered`: the median unit within the least and the greatest. Percentiles of few units, percentiles of which
+  there are no histograms, maxima, and figures that are zero in some trial, which has no logarithm and is a
+  value all the same.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.analysis.stats.percentiles import (
+    LEAST_UNITS,
+    Extremes,
+    Merged,
+    bounds,
+    least_and_greatest,
+    merged_contrast,
+    middle,
+)
+from steelyard.analysis.stats.runs import Contrast, Interval, Runs, contrast, mean
+
+Floats = NDArray[np.float64]
+Way = Literal["mean", "merged", "ordered"]
+Found = Contrast | Extremes
+"""B against A."""
+
+_PERCENTILE = re.compile(r"_(p\d+|max)(_ns)?$")
+
+
+def is_percentile(metric: str) -> bool:
+    """Whether a metric is a percentile or a maximum, whose mean over runs says nothing."""
+    return _PERCENTILE.search(metric) is not None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A figure's runs.
+
+    Attributes:
+        metric: its column.
+        runs: its values, zero or above, in their nest; at least one.
+        merged: the runs' histograms, when the figure is a percentile of them.
+        quantile: of `merged`.
+    """
+
+    metric: str
+    runs: Runs
+    merged: Merged | None = None
+    quantile: float = 0.5
+
+    @property
+    def count(self) -> int:
+        """Units."""
+        return len(self.runs.units()[0])
+
+    @property
+    def given(self) -> str:
+        """What was not repeated: `this load`, `this start`, or nothing."""
+        return self.runs.units()[1]
+
+    @property
+    def way(self) -> Way:
+        """How its runs are put together."""
+        if is_percentile(self.metric):
+            return "merged" if self.merged and self.count >= LEAST_UNITS else "ordered"
+        return "mean" if min(self.runs.values) > 0 else "ordered"
+
+    @cached_property
+    def units(self) -> Floats:
+        """The figure of each unit: its geometric mean, the percentile of its merged histograms, or its median
+        run."""
+        places = self.runs.units()[0]
+        if self.way == "mean":
+            return np.asarray(np.exp(self.runs.logs()))
+        if self.merged:
+            return self.merged.of_units(self.quantile)
+        values = np.asarray(self.runs.values, dtype=np.float64)
+        return np.array([middle(values[of]) for of in places])
+
+    @cached_property
+    def interval(self) -> Interval:
+        """The cell's figure with its 95 % interval; in order the median unit within the least and the
+        greatest."""
+        if self.way == "mean":
+            return mean(self.runs)
+        if self.way == "merged" and self.merged:
+            return bounds(self.merged, self.units, self.quantile)
+        return least_and_greatest(self.units, self.given)
+
+    @property
+    def points(self) -> Floats:
+        """What a curve is fitted to: the units of a mean; of a percentile the cell's own figure alone, since
+        least squares through percentiles of units would be an average of them."""
+        return self.units if self.way == "mean" else np.array([self.interval.estimate])
+
+
+def versus(a: Sample, b: Sample) -> Found:
+    """B over A."""
+    if a.way == b.way == "mean":
+        return contrast(a.runs, b.runs)
+    if a.way == b.way == "merged" and a.merged and b.merged:
+        return merged_contrast(a.merged, b.merged, a.quantile, of_b=b.quantile)
+    return Extremes(a.units, b.units, a.given or b.given)

@@ -1,0 +1,95 @@
+"""One trial's phases with what was derived from them, and its row in a frame of trials."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from steelyard.analysis.balance import Balance
+from steelyard.analysis.cost import Cost, client_cpu_us, master_cpu_us, server_cpu_us
+from steelyard.analysis.inside import Inside
+from steelyard.analysis.reasons import reasons
+from steelyard.analysis.spread import EngineSpread
+from steelyard.analysis.steady import Steady
+from steelyard.analysis.summary import Phase
+from steelyard.analysis.warnings import Warned
+from steelyard.report.assessment import Read
+from steelyard.report.in_effect import master_names, quota_cores
+from steelyard.report.source import TrialSource
+from steelyard.results.frames import CLOCKS, FIGURES, LOAD, RUN, phase_figures
+from steelyard.results.in_effect import part
+from steelyard.results.read import TrialResult
+from steelyard.spec.metrics import LOAD as LOADING
+
+Row = dict[str, float | int | str | None]
+"""Column -> figure of one trial."""
+
+
+@dataclass(frozen=True)
+class PhaseReport:
+    """One phase with what was derived from it.
+
+    Attributes:
+        phase: counts and distributions.
+        steady: steadiness (of run phases).
+        costs: CPU and more of every party in this phase.
+        balance: how evenly the nodes shared it.
+        inside: what the servers told of themselves.
+        engines: percentiles per engine, when there were several.
+    """
+
+    phase: Phase
+    steady: Steady | None = None
+    costs: tuple[Cost, ...] = ()
+    balance: tuple[Balance, ...] = ()
+    inside: tuple[Inside, ...] = ()
+    engines: tuple[EngineSpread, ...] = ()
+
+
+def figures_of(
+    source: TrialSource, read: Read, measured: PhaseReport | None, warnings: Sequence[Warned], *, cut: bool
+) -> Row:
+    """A trial's row in the frame, but what the run's own list says of it.
+
+    Args:
+        source, read: the trial's folder, and what was read of it.
+        measured: the phase it was made for.
+        warnings: of the trial.
+        cut: whether warm-up was left out of that phase.
+    """
+    assert isinstance(source, TrialResult)  # noqa: S101 - the one reader there is
+    load = phase_figures(source, LOAD)
+    found = phase_figures(source, RUN) | {f"{LOADING}{column}": value for column, value in load.items()}
+    if measured and cut:
+        found |= _of_rest(measured.phase)
+    died = next((warned.text for warned in warnings if warned.kind == "server_died"), None)
+    return found | {"server_died": died} | (_analysed(read, measured) if measured else {})
+
+
+def _of_rest(phase: Phase) -> Row:
+    """The figures of `Results.trials` again, of a phase whose warm-up was left out."""
+    found: Row = {"seconds": phase.seconds, "ok_per_s": phase.ok_per_s}
+    for operation in (phase.total, *phase.operations):
+        name = operation.name.lower().replace("-", "_")
+        for clock in CLOCKS:
+            times = getattr(operation, clock)
+            found |= {f"{name}_{clock}_{f}_ns": getattr(times, f"{f}_ns") for f in FIGURES}
+    return found
+
+
+def _analysed(read: Read, measured: PhaseReport) -> Row:
+    phase, steady, manifest = measured.phase, measured.steady, read.manifest
+    cores = part(manifest, "host").get("cores")
+    client = [cost.cores for cost in measured.costs if cost.role == "client"]
+    return {
+        **reasons(read.system, phase, master_names(manifest), cores, quota_cores(manifest)),
+        "wrong_values": float(sum(int(phase.verify.get(kind) or 0) for kind in ("corrupt", "foreign"))),
+        "saturated_share": phase.saturation.seconds_saturated / phase.seconds if phase.seconds else None,
+        "steady": steady.word if steady else None,
+        "steady_per_s": steady.mean if steady and phase.closed else None,
+        "client_cpu_us": client_cpu_us(measured.costs),
+        "client_cpu_cores": client[-1] if client else None,
+        "server_cpu_us": server_cpu_us(measured.costs),
+        "master_cpu_us": master_cpu_us(measured.costs),
+        "ok_share": phase.total.ok / phase.total.count if phase.total.count else None,
+    }

@@ -1,0 +1,152 @@
+"""Claims and figures are checked before the start: factors, levels and metrics that no trial will have
+are refused, each with the place where it was said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from steelyard.errors import InputError, nearest
+from steelyard.spec.asked import Asked
+from steelyard.spec.checks import Claim, Equality, Order, Ratio, Trend, Where
+from steelyard.spec.lines import Place
+from steelyard.spec.metrics import named, names
+from steelyard.spec.models import Point
+from steelyard.spec.plots import Plot
+
+
+@dataclass(frozen=True)
+class _Word:
+    """A name said at a place of the study file."""
+
+    text: str
+    place: Place
+    what: str
+    known: Sequence[str]
+
+
+def check_asked(asked: Asked, points: Sequence[Point], origins: Mapping[Place, str]) -> None:
+    """Refuse names that no trial of this study can have, and two claims or figures of one name.
+
+    Raises:
+        InputError: a line for each, with where it was said and the nearest known name.
+    """
+    levels = _levels(points)
+    faults = [_unknown(word, origins) for word in _words(asked, list(levels)) if not _is_known(word)]
+    if asked.form == "full":  # the small form may leave out levels that it shares claims about
+        faults += [_no_level(place, factor, level, levels[factor], origins)
+                   for place, factor, level in _said_levels(asked)
+                   if factor in levels and str(level) not in levels[factor]]  # fmt: skip
+    faults += _twice(asked, origins)
+    if faults:
+        raise InputError("\n".join(dict.fromkeys(faults)))
+
+
+def _levels(points: Sequence[Point]) -> dict[str, list[str]]:
+    """Column -> its levels as text: system, variant, and every factor."""
+    found: dict[str, list[str]] = {"system": [], "variant": []}
+    for point in points:
+        said = {"system": point.system_name or point.system.kind, "variant": point.variant, **point.levels}
+        for column, level in said.items():
+            text = str(level).lower() if isinstance(level, bool) else str(level)
+            if text not in found.setdefault(column, []):
+                found[column].append(text)
+    return found
+
+
+def _words(asked: Asked, columns: list[str]) -> Iterator[_Word]:
+    """Every name of a factor or metric in claims and figures."""
+    for number, claim in enumerate(asked.claims):
+        place: Place = ("claims", number)
+        yield from _of_claim(claim, place, columns)
+    for number, plot in enumerate(asked.figures):
+        yield from _of_plot(plot, ("figures", number), columns)
+
+
+def _of_claim(claim: Claim, place: Place, columns: list[str]) -> Iterator[_Word]:
+    check = claim.check
+    yield _Word(claim.metric, (*place, "metric"), "metric", names())
+    for number, why in enumerate(claim.why):
+        yield _Word(why.metric, (*place, "why", number, "metric"), "metric", names())
+    conditions = [(claim.where, (*place, "where"))]
+    if isinstance(check, (Ratio, Equality)):
+        for name, side in (("numerator", check.numerator), ("denominator", check.denominator)):
+            conditions.append((side.where, (*place, "check", name)))
+            if side.metric:
+                yield _Word(side.metric, (*place, "check", name), "metric", names())
+    else:
+        yield _Word(check.factor, (*place, "check", "factor"), "factor", columns)
+    if isinstance(check, Ratio):
+        yield _Word(check.throughput, (*place, "check", "throughput"), "metric", names())
+        if check.cells != "all":
+            yield _Word(check.target, (*place, "check", "target"), "factor", columns)
+    for where, said in conditions:
+        yield from (_Word(column, (*said, column), "factor", columns) for column in where)
+
+
+def _of_plot(plot: Plot, place: Place, columns: list[str]) -> Iterator[_Word]:
+    if named(plot.x) is None:
+        yield _Word(plot.x, (*place, "x"), "factor", [*columns, *names()])
+    yield from (_Word(metric, (*place, "y"), "metric", names()) for metric in plot.y)
+    for key, said in (("lines", plot.lines), ("panels", plot.panels), ("where", plot.where)):
+        yield from (_Word(column, (*place, key, column), "factor", columns) for column in said)
+    for number, values in enumerate(plot.paper):
+        yield from (_Word(c, (*place, "paper", number, "at", c), "factor", columns) for c in values.at)
+        if values.metric:
+            yield _Word(values.metric, (*place, "paper", number, "metric"), "metric of y", plot.y)
+
+
+def _is_known(word: _Word) -> bool:
+    return named(word.text) is not None if word.what == "metric" else word.text in word.known
+
+
+def _unknown(word: _Word, origins: Mapping[Place, str]) -> str:
+    near = nearest(word.text, word.known)
+    those = f"; there are: {', '.join(word.known)}" if word.what == "factor" and not near else ""
+    return _said(word.place, origins, f"no {word.what} '{word.text}' in this study{near}{those}")
+
+
+def _said_levels(asked: Asked) -> Iterator[tuple[Place, str, Any]]:
+    """(where it was said, factor, level) of every level in claims and figures."""
+    for number, claim in enumerate(asked.claims):
+        place, check = ("claims", number), claim.check
+        conditions = [claim.where]
+        if isinstance(check, (Ratio, Equality)):
+            conditions += [check.numerator.where, check.denominator.where]
+        elif isinstance(check, Trend):
+            conditions.append({check.factor: check.levels})
+        elif isinstance(check, Order):
+            conditions.append({check.factor: tuple(level for group in check.groups for level in group)})
+        yield from ((place, factor, level) for where in conditions for factor, level in _each(where))
+    for number, plot in enumerate(asked.figures):
+        conditions = [plot.where, *({**values.at, plot.x: values.x} for values in plot.paper)]
+        yield from ((("figures", number), f, level) for where in conditions for f, level in _each(where))
+
+
+def _each(where: Where) -> Iterator[tuple[str, Any]]:
+    for factor, said in where.items():
+        for level in said if isinstance(said, tuple) else (said,):
+            yield factor, str(level).lower() if isinstance(level, bool) else level
+
+
+def _no_level(place: Place, factor: str, level: Any, known: list[str], origins: Mapping[Place, str]) -> str:
+    told = f"{factor} has no level '{level}'{nearest(str(level), known)}; levels: {', '.join(known)}"
+    return _said(place, origins, told)
+
+
+def _twice(asked: Asked, origins: Mapping[Place, str]) -> list[str]:
+    faults = []
+    for key in ("claims", "figures"):
+        seen = [one.id for one in getattr(asked, key)]
+        faults += [_said((key, n), origins, f"id '{one}' stands there twice")
+                   for n, one in enumerate(seen) if one in seen[:n]]  # fmt: skip
+    return faults
+
+
+def _said(place: Place, origins: Mapping[Place, str], text: str) -> str:
+    """`study.toml:12: claims 3: text`, from the nearest place that is known."""
+    where = next((said for n in range(len(place), 0, -1) if (said := origins.get(place[:n]))), "")
+    told = f"{place[0]} {int(place[1]) + 1}: {text}"
+    return f"{where}: {told}" if where else told
