@@ -190,7 +190,8 @@ fn a_phase_may_begin_at_another_rate_than_the_plans() {
     assert_eq!(engine.until("ack")["ok"], true);
     let summary = &engine.until("phase_end")["summary"];
     assert_eq!(summary["arrivals"]["rate"], 300.0);
-    let due = summary["operations"].as_i64().unwrap() + summary["censored"]["unsent"].as_i64().unwrap();
+    let due =
+        summary["operations"].as_i64().unwrap() + summary["censored"]["unsent"].as_i64().unwrap();
     assert_eq!(due, 300, "none was due at the plan's rate");
     engine.tell(&json!({"cmd": "finish", "id": 3}));
     assert_eq!(engine.exit(), 0);

@@ -1,10 +1,10 @@
 //! A session with the cluster: contact points, credentials, TLS, connections, and who coordinates.
 
 use super::options;
+use super::plan::CqlPlan;
 use super::session::{PROBE_AFTER, PROBE_LIMIT};
 use super::wire::establish::Access;
 use crate::driver::OpenError;
-use crate::plan::CqlPlan;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, RootCertStore};

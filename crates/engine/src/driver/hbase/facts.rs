@@ -2,8 +2,8 @@
 
 use super::buffer::FLUSHES_IN_FLIGHT;
 use super::outcome::unopened;
+use super::plan::HbasePlan;
 use crate::driver::OpenError;
-use crate::plan::HbasePlan;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use steelyard_hbase::{Client, Placed, Table};
