@@ -15,7 +15,7 @@ from steelyard.calibrate.fakes import Fakes
 from steelyard.calibrate.laws import Constant
 from steelyard.engine.path import engine_path
 from steelyard.errors import InfrastructureError
-from steelyard.hosts.cgroup import Group, make, remove
+from steelyard.hosts.cgroup import Group, limit_cpu, make, remove
 from steelyard.results.intervals import CLIENT, TOTAL, read_series
 
 QUOTA_CORES = 0.1
@@ -25,7 +25,7 @@ QUOTA_CORES = 0.1
 def group() -> Iterator[Group]:
     made = make("client-state-test", f"engine-{os.getpid()}")
     try:
-        made.limit_cpu(QUOTA_CORES)
+        limit_cpu(made, QUOTA_CORES)
     except InfrastructureError as error:
         pytest.skip(f"needs a CPU quota: {error}")
     yield made

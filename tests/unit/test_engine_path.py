@@ -19,7 +19,7 @@ def test_the_override_is_used(fake_engine: FakeEngine) -> None:
 
 def test_another_plan_format_is_refused(fake_engine: FakeEngine) -> None:
     fake_engine.handshake(plan_format=99)
-    with pytest.raises(EngineError, match="speaks plan format 99, this Steelyard 1") as caught:
+    with pytest.raises(EngineError, match="speaks plan format 99, this Steelyard 2") as caught:
         find_engine()
     assert caught.value.exit_code == 3
 

@@ -338,8 +338,12 @@ def test_a_mounted_file_system_goes_with_its_cluster(tmp_path: Path) -> None:
     assert not (tmp_path / "one").exists()
 
 
-@pytest.mark.skipif(ROOT, reason="root may mount")
-def test_mounting_without_root_says_what_it_needs(tmp_path: Path) -> None:
-    with pytest.raises(InfrastructureError) as caught:
+def test_a_refused_mount_says_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refusing = tmp_path / "bin" / "mount"
+    refusing.parent.mkdir()
+    refusing.write_text("#!/bin/sh\necho only root may >&2\nexit 1\n")
+    refusing.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{refusing.parent}:{os.environ['PATH']}")
+    with pytest.raises(InfrastructureError, match="only root may") as caught:
         mounts.make(tmp_path / "data", 8)
     assert "needs root" in str(caught.value.hint)

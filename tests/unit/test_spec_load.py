@@ -119,7 +119,7 @@ def test_only_the_first_engine_empties_the_table(tmp_path: Path) -> None:
 def test_a_load_alone_is_driven_as_its_run_is() -> None:
     """Every setting of another value than its default is kept, those that are about the run set apart."""
     other: dict[str, Any] = {
-        "engines": 2, "retry": "none", "timeout_ms": 7000, "attempt_timeout_ms": 900, "pacing_quantum_us": 70,
+        "engines": 2, "retry": "none", "timeout_ms": 7000, "attempt_timeout_ms": 900, "pacing": "exact",
         "realtime": True, "load_clients": 9,
     }  # fmt: skip
     assert Load.model_fields.keys() - OF_A_RUN == other.keys()

@@ -113,16 +113,13 @@ mod tests {
             (0..5).for_each(|_| deadlines.add());
             let (mut model, mut now) = ([NEVER; 5], 0);
             for (client, wait, passes) in steps {
-                match wait {
-                    Some(wait) => {
-                        deadlines.set(client, now + wait);
-                        model[client as usize] = now + wait;
-                    }
-                    None => {
-                        deadlines.clear(client);
-                        model[client as usize] = NEVER;
-                    }
+                let at = wait.map_or(NEVER, |wait| now + wait);
+                if wait.is_some() {
+                    deadlines.set(client, at);
+                } else {
+                    deadlines.clear(client);
                 }
+                model[client as usize] = at;
                 now += passes;
                 prop_assert!(deadlines.next() <= *model.iter().min().expect("five"));
                 while let Some(due) = deadlines.due(now) {

@@ -33,16 +33,16 @@ impl Queue {
     /// A queue whose lines a thread named `name` writes to `out`.
     fn start(name: &str, mut out: impl Write + Send + 'static) -> io::Result<Arc<Self>> {
         let queue = Arc::new(Self::default());
-        let taken = Arc::clone(&queue);
+        let written = Arc::clone(&queue);
         std::thread::Builder::new()
             .name(name.into())
             .spawn(move || {
                 loop {
-                    let text = taken.take();
+                    let text = written.take();
                     // A reader that has gone away is no error: the end of standard input stops the run.
                     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-                    taken.lock().writing = false;
-                    taken.changed.notify_all();
+                    written.lock().writing = false;
+                    written.changed.notify_all();
                 }
             })?;
         Ok(queue)
@@ -64,7 +64,7 @@ impl Queue {
         state.lines.drain(..).collect()
     }
 
-    fn push(&self, line: &str, live: bool) {
+    fn push(&self, event: &str, live: bool) {
         let mut state = self.lock();
         if live && state.lines.len() >= WAITING {
             state.left_out += 1;
@@ -74,7 +74,7 @@ impl Queue {
         if left_out > 0 {
             state.lines.push_back(left_out_line(left_out));
         }
-        state.lines.push_back(line.to_owned());
+        state.lines.push_back(event.to_owned());
         drop(state);
         self.changed.notify_all();
     }

@@ -205,13 +205,9 @@ impl PhaseRunner<'_> {
     }
 
     /// What an audit has found, its records by their keys.
-    fn findings(&self, core: &mut PhaseState) -> Result<Option<Findings>, String> {
-        let Some(audit) = core.audit.take() else {
-            return Ok(None);
-        };
-        Ok(Some(audit.findings(|rank| {
-            self.generator.key(rank).as_str().to_owned()
-        })))
+    fn findings(&self, core: &mut PhaseState) -> Option<Findings> {
+        let audit = core.audit.take()?;
+        Some(audit.findings(|rank| self.generator.key(rank).as_str().to_owned()))
     }
 
     /// Tick and obey until every client has left.
@@ -237,7 +233,9 @@ impl PhaseRunner<'_> {
                     let traffic = self.driver.traffic();
                     let on_wire = traffic.map(|so_far| so_far.requests - so_far.answers.min(so_far.requests));
                     let ended = clients.with_state(move |state| {
-                        on_wire.into_iter().for_each(|requests| state.on_wire(requests));
+                        if let Some(requests) = on_wire {
+                            state.on_wire(requests);
+                        }
                         state.tick(now);
                         state.dispenser.ended(now)
                     });
@@ -376,7 +374,7 @@ impl PhaseRunner<'_> {
             rss_max_bytes: peak_resident_bytes(),
             traffic: used.traffic_since(&before),
             unflushed: self.driver.buffers().then_some(core.unflushed),
-            audit: self.findings(&mut core)?,
+            audit: self.findings(&mut core),
             ..Summary::default()
         };
         let kinds = core.kinds;

@@ -89,12 +89,11 @@ impl PhaseFiles {
                 total.saturating_record_n(*value, *count);
             }
             let known = before.iter().position(|encoded| encoded.pairs == pairs);
-            let at = match known {
-                Some(at) => at,
-                None => {
-                    before.push(self.encode(pairs, second)?);
-                    before.len() - 1
-                }
+            let at = if let Some(at) = known {
+                at
+            } else {
+                before.push(self.encode(pairs, second)?);
+                before.len() - 1
             };
             write!(self.log, "Tag={tag},")?;
             self.log.write_all(&before[at].line)?;

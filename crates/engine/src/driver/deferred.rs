@@ -100,17 +100,14 @@ async fn make(driver: &impl Driver, generator: &Generator, handed: Handed) -> Re
         mut exchange,
     } = handed;
     let Exchange { op, reply } = &mut exchange;
-    let outcome = match attempt {
-        Some(attempt) => {
-            let timeout = Duration::from_nanos(attempt.timeout_ns);
-            driver
-                .execute(op, attempt.number, timeout, &generator.values, reply)
-                .await
-        }
-        None => {
-            driver.drain(reply).await;
-            Outcome::Ok
-        }
+    let outcome = if let Some(attempt) = attempt {
+        let timeout = Duration::from_nanos(attempt.timeout_ns);
+        driver
+            .execute(op, attempt.number, timeout, &generator.values, reply)
+            .await
+    } else {
+        driver.drain(reply).await;
+        Outcome::Ok
     };
     Returned {
         phase,

@@ -16,6 +16,16 @@ pub(super) const TURN: usize = 256;
 /// Answers may lie unread for so long while the kernel stamps them and nobody waits for them, ns.
 const LINGER_NS: u64 = 1_000_000;
 
+/// How far the phase is from its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Open,
+    /// Nothing more will be handed out.
+    Reached,
+    /// What was collected has been asked for.
+    Drained,
+}
+
 /// What a client is at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Task {
@@ -49,9 +59,7 @@ pub(super) struct Running {
     lingers: bool,
     /// When the next operation is due or the phase ends, ns; 0 if that is not known yet.
     due_ns: u64,
-    /// Nothing more will be handed out.
-    ended: bool,
-    drained: bool,
+    end: End,
     /// Last time read, ns: in a closed loop good enough to see the end of the phase.
     pub(super) recent: u64,
     /// Times the loop has waited.
@@ -89,8 +97,7 @@ impl Running {
             lingers: parts.lingers,
             pacer: parts.pacer,
             due_ns: 0,
-            ended: false,
-            drained: false,
+            end: End::Open,
             recent: 0,
             turns: 0,
             result,
@@ -122,7 +129,7 @@ impl Running {
     /// A client that has something to do from now on.
     #[inline]
     pub(super) fn claim(&mut self, now: u64, exchanges: &mut Vec<Exchange>) -> Option<u32> {
-        if self.ended || self.due_ns > now {
+        if self.end != End::Open || self.due_ns > now {
             return None;
         }
         if self.free.is_empty() {
@@ -147,7 +154,7 @@ impl Running {
                 None
             }
             Claim::End => {
-                self.ended = true;
+                self.end = End::Reached;
                 None
             }
         }
@@ -243,12 +250,12 @@ impl Running {
 
     /// Whether all that was handed out has ended.
     pub(super) fn over(&self) -> bool {
-        self.ended && self.free.len() == self.clients.len()
+        self.end != End::Open && self.free.len() == self.clients.len()
     }
 
     /// The client that asks for what was collected; none once that was asked.
     pub(super) fn drains(&mut self, exchanges: &mut Vec<Exchange>) -> Option<u32> {
-        if std::mem::replace(&mut self.drained, true) {
+        if std::mem::replace(&mut self.end, End::Drained) == End::Drained {
             return None;
         }
         if self.clients.is_empty() {
@@ -262,7 +269,8 @@ impl Running {
 
     /// When the loop must wake at the latest, ns; 0: it has more to do now.
     pub(super) fn wakes_at(&self) -> u64 {
-        let may_claim = !self.ended && (!self.free.is_empty() || self.clients.len() < self.cap);
+        let may_claim =
+            self.end == End::Open && (!self.free.is_empty() || self.clients.len() < self.cap);
         let due = match (may_claim, self.due_ns) {
             (false, _) => NEVER,
             (true, 0) => return 0,
@@ -276,7 +284,8 @@ impl Running {
     pub(super) fn sleeps_until(&self, now: u64, until: u64) -> Option<u64> {
         let free = self.clients.len() < self.cap || !self.free.is_empty();
         let quantum = self.pacer.quantum_ns() > 0;
-        if !(self.paced && self.lingers && quantum && free && !self.ended && until > now) {
+        if !(self.paced && self.lingers && quantum && free && self.end == End::Open && until > now)
+        {
             return None;
         }
         let idle = self.free.len() == self.clients.len();

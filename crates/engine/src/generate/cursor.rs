@@ -200,9 +200,9 @@ impl OwnInserts {
     }
 
     fn advance(&mut self, before: u64) {
-        while let Some((_, rank)) = self.recent.pop_front_if(|(number, _)| *number < before) {
-            self.readable.push(rank);
-        }
+        let old = self.recent.partition_point(|(number, _)| *number < before);
+        let ranks = self.recent.drain(..old).map(|(_, rank)| rank);
+        self.readable.extend(ranks);
     }
 
     /// How many records a law is to draw from.

@@ -39,9 +39,7 @@ impl Engine {
         let log = Reader::open(&folder.join(format!("{name}.hdr")), move |line| {
             entry(&mut decoder, line)
         });
-        let series = Reader::open(&folder.join(format!("{name}.series.ndjson")), |line| {
-            Some(serde_json::from_str(line).ok())
-        });
+        let series = Reader::open(&folder.join(format!("{name}.series.ndjson")), json_line);
         let mut engine = Self {
             index,
             faults: [log.fault.clone(), series.fault.clone()]
@@ -152,20 +150,38 @@ impl Engine {
     }
 }
 
-type Parse<T> = Box<dyn FnMut(&str) -> Option<Option<T>>>;
+/// What a line holds.
+enum Line<T> {
+    /// A comment or a heading.
+    Nothing,
+    Holds(T),
+    /// It cannot be read.
+    Torn,
+}
+
+impl<T> From<Option<T>> for Line<T> {
+    fn from(read: Option<T>) -> Self {
+        read.map_or(Self::Torn, Self::Holds)
+    }
+}
+
+fn json_line<T: serde::de::DeserializeOwned>(line: &str) -> Line<T> {
+    serde_json::from_str(line).ok().into()
+}
+
+type Parse<T> = Box<dyn FnMut(&str) -> Line<T>>;
 
 /// What a file's lines hold, up to one that cannot be read, which is the last and an error.
 struct Reader<T> {
     file: PathBuf,
     lines: Option<Lines<BufReader<File>>>,
     number: u64,
-    /// None: the line holds nothing; Some(None): it cannot be read.
     parse: Parse<T>,
     fault: Option<String>,
 }
 
 impl<T> Reader<T> {
-    fn open(file: &Path, parse: impl FnMut(&str) -> Option<Option<T>> + 'static) -> Self {
+    fn open(file: &Path, parse: impl FnMut(&str) -> Line<T> + 'static) -> Self {
         let opened = File::open(file);
         Self {
             fault: opened
@@ -188,8 +204,8 @@ impl<T> Iterator for Reader<T> {
             let line = self.lines.as_mut()?.next()?;
             self.number += 1;
             match line.ok().map(|line| (self.parse)(&line)) {
-                Some(None) => {}
-                Some(Some(Some(read))) => return Some(Ok(read)),
+                Some(Line::Nothing) => {}
+                Some(Line::Holds(read)) => return Some(Ok(read)),
                 _ => {
                     self.lines = None;
                     let (file, number) = (self.file.display(), self.number);
@@ -202,12 +218,12 @@ impl<T> Iterator for Reader<T> {
     }
 }
 
-/// An entry of an HdrHistogram log; None for its comments and headings.
-fn entry(decoder: &mut Deserializer, line: &str) -> Option<Option<Entry>> {
+/// An entry of an HdrHistogram log.
+fn entry(decoder: &mut Deserializer, line: &str) -> Line<Entry> {
     if line.starts_with('#') || line.starts_with('"') || line.is_empty() {
-        return None;
+        return Line::Nothing;
     }
-    Some(tagged(decoder, line))
+    tagged(decoder, line).into()
 }
 
 fn tagged(decoder: &mut Deserializer, line: &str) -> Option<Entry> {
@@ -229,7 +245,7 @@ fn tagged(decoder: &mut Deserializer, line: &str) -> Option<Entry> {
 
 /// The events of engine `index`, each with that index; those that cannot be read end them, which is said in `missing`.
 pub fn events(index: usize, file: &Path, missing: &mut Vec<String>) -> Vec<Value> {
-    let mut reader = Reader::open(file, |line| Some(serde_json::from_str::<Value>(line).ok()));
+    let mut reader: Reader<Value> = Reader::open(file, json_line);
     missing.extend(
         reader
             .fault
@@ -251,11 +267,7 @@ pub fn events(index: usize, file: &Path, missing: &mut Vec<String>) -> Vec<Value
 
 /// The marks of all engines; one that all of them were given stands once, with the earliest time.
 pub fn marks(engines: &[PathBuf]) -> Vec<Value> {
-    let read = |folder: &PathBuf| {
-        Reader::open(&folder.join("marks.ndjson"), |line| {
-            Some(serde_json::from_str::<Value>(line).ok())
-        })
-    };
+    let read = |folder: &PathBuf| Reader::open(&folder.join("marks.ndjson"), json_line);
     let mut all: Vec<Value> = engines
         .iter()
         .flat_map(read)

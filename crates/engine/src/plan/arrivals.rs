@@ -58,7 +58,7 @@ impl Rate {
 
     /// Whether nothing is due any more after its last point.
     pub fn ends_at_zero(&self) -> bool {
-        self.points().last().is_none_or(|point| point.1 == 0.0)
+        self.points().last().is_none_or(|point| point.1 <= 0.0)
     }
 
     fn check(&self) -> Result<(), PlanError> {
@@ -68,16 +68,16 @@ impl Rate {
         if !points.iter().all(|(at, rate)| sound(*at) && sound(*rate)) {
             return refuse("must hold finite numbers, none below 0");
         }
-        if points.first().is_none_or(|first| first.0 != 0.0) {
+        if points.first().is_none_or(|first| first.0 > 0.0) {
             return refuse("must begin at 0 s");
         }
         if !points.is_sorted_by(|a, b| a.0 <= b.0) {
             return refuse("must go forward in time");
         }
-        if points.windows(3).any(|three| three[0].0 == three[2].0) {
+        if points.windows(3).any(|three| three[0].0 >= three[2].0) {
             return refuse("may have two points of one time, a step, not three");
         }
-        if self.highest() == 0.0 {
+        if self.highest() <= 0.0 {
             return refuse("must be above 0 somewhere");
         }
         Ok(())

@@ -1,8 +1,8 @@
 //! A session with the cluster: contact points, credentials, TLS, connections, and who coordinates.
 
 use super::options;
+use super::patience::{PROBE_AFTER, PROBE_LIMIT};
 use super::plan::CqlPlan;
-use super::session::{PROBE_AFTER, PROBE_LIMIT};
 use super::wire::establish::Access;
 use crate::driver::OpenError;
 use rustls::pki_types::pem::PemObject;

@@ -7,6 +7,7 @@ use crate::driver::OpenError;
 use crate::net::{Notifier, Socket};
 use scylla::client::session::Session;
 use scylla::cluster::ClusterState;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -170,8 +171,8 @@ impl Keeper {
             stays
         });
         for place in wanted {
-            if !self.places.contains_key(&place) {
-                self.places.insert(place, None);
+            if let Entry::Vacant(free) = self.places.entry(place) {
+                free.insert(None);
                 self.reconnect(place);
             }
         }

@@ -9,6 +9,7 @@ mod facts;
 mod keeper;
 mod options;
 mod outcome;
+mod patience;
 mod plan;
 mod routes;
 mod rows;

@@ -3,6 +3,7 @@
 
 use super::keeper::{Place, Update};
 use super::outcome::Failure;
+use super::patience::{PROBE_AFTER, PROBE_LIMIT};
 use super::routes::Routes;
 use super::rows;
 use super::statements::{Prepared, Statements};
@@ -21,11 +22,6 @@ use std::time::Duration;
 use steelyard_multiplexer::{Answer, Full};
 use tokio::sync::mpsc::UnboundedSender;
 
-/// A connection on which nothing was received for so long is asked for a sign of life ...
-pub(super) const PROBE_AFTER: Duration = Duration::from_secs(2);
-/// ... and given up after this long without one: a frozen node answers nothing and closes nothing. Bears a long collection of
-/// garbage, notices a frozen node before operations reach their usual deadline.
-pub(super) const PROBE_LIMIT: Duration = Duration::from_secs(5);
 /// How often connections are looked after.
 const LOOK_NS: u64 = 1_000_000_000;
 
@@ -168,12 +164,9 @@ impl CqlSession {
                 statement.execute(op, flight.page.as_deref(), out);
             });
         });
-        match sent {
-            Ok(id) => flight.at = Some((token, Some(id))),
-            Err(Full) => {
-                flight.at = Some((token, None));
-                line.waiting.push_back(client);
-            }
+        flight.at = Some((token, sent.ok()));
+        if sent.is_err() {
+            line.waiting.push_back(client);
         }
         if !std::mem::replace(&mut line.collects, true) {
             collecting.push(token);
@@ -293,12 +286,11 @@ impl CqlSession {
             if !self.waits_at(client, line.connection.token()) {
                 continue; // it was given up meanwhile
             }
-            let again = match &refused {
-                Some(error) => Err(Failure::from(error.clone())),
-                None => {
-                    let Exchange { op, .. } = &turn.exchanges[client as usize];
-                    self.again(line, client, op)
-                }
+            let again = if let Some(error) = &refused {
+                Err(Failure::from(error.clone()))
+            } else {
+                let Exchange { op, .. } = &turn.exchanges[client as usize];
+                self.again(line, client, op)
             };
             if let Err(failure) = again {
                 fail(client, failure, turn);
