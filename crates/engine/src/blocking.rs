@@ -4,7 +4,7 @@
 
 use crate::clients::Clients;
 use crate::clock::{Clock, nanos};
-use crate::driver::{Driver, Exchange};
+use crate::driver::{Blocking, Exchange};
 use crate::perform::{Next, Progress, Tools};
 use crate::phase_state::{Claim, Performed, PhaseState, Ticket};
 use crate::summary::PacingFacts;
@@ -77,16 +77,16 @@ impl Shared {
 }
 
 /// What a client thread works with.
-struct Client<D> {
+struct Client {
     clock: Clock,
     tools: Tools,
-    driver: Arc<D>,
+    driver: Arc<dyn Blocking>,
     ticket: Ticket,
     exchange: Exchange,
     progress: Progress,
 }
 
-impl<D: Driver> Client<D> {
+impl Client {
     /// Do what the ticket says.
     fn perform(&mut self) -> Performed {
         let Self {
@@ -101,10 +101,9 @@ impl<D: Driver> Client<D> {
             let attempt = progress.attempt(&tools.policy);
             let Exchange { op, reply } = &mut *exchange;
             let (timeout, values) = (nanos(attempt.timeout_ns), &tools.generator.values);
-            let made = self
+            let outcome = self
                 .driver
                 .execute(op, attempt.number, timeout, values, reply);
-            let outcome = futures::executor::block_on(made);
             let now = self.clock.now();
             match progress.ended(&tools.policy, ticket, exchange, outcome, now) {
                 Next::Done(did) => return did,
@@ -118,7 +117,7 @@ impl<D: Driver> Client<D> {
     }
 }
 
-fn client(shared: &Shared, slot: usize, tools: Tools, driver: Arc<impl Driver>) {
+fn client(shared: &Shared, slot: usize, tools: Tools, driver: Arc<dyn Blocking>) {
     // SAFETY: prctl with these arguments only changes this thread's timer slack.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
     let mut client = Client {
@@ -147,10 +146,10 @@ pub struct ClientThreads {
 
 impl ClientThreads {
     /// Put `clients` to work on `phase`; each drops its clone of `present` when it ends.
-    pub fn start<D: Driver + Send + Sync + 'static>(
+    pub fn start(
         phase: PhaseState,
         tools: &Tools,
-        driver: &Arc<D>,
+        driver: &Arc<dyn Blocking>,
         clients: usize,
         present: &mpsc::Sender<()>,
     ) -> std::io::Result<Self> {

@@ -5,7 +5,7 @@ use crate::clients::Clients;
 use crate::clock::{Usage, monotonic_ns, peak_resident_bytes, realtime_ns};
 use crate::command::{Command, Order};
 use crate::dispense::Dispenser;
-use crate::driver::{AnyDriver, Traffic};
+use crate::driver::{Blocking, Database, Traffic};
 use crate::event_loop::{EventLoop, Parts};
 use crate::events::Events;
 use crate::generate::{Cursor, Generator};
@@ -34,16 +34,25 @@ use tokio::time::Instant;
 const GRACE: Duration = Duration::from_secs(2);
 /// How often the conductor looks whether the phase is over.
 const LOOK: Duration = Duration::from_millis(100);
+
+/// What performs operations.
+pub enum Workers {
+    /// One thread for all clients.
+    EventLoop(EventLoop),
+    /// A thread for each client, started with the phase.
+    Threads(Arc<dyn Blocking>),
+}
+
 /// What all phases of a run share.
 pub struct PhaseRunner<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// The database.
-    pub driver: AnyDriver,
+    pub driver: Arc<dyn Database>,
     /// What makes its operations.
     pub generator: Arc<Generator>,
-    /// Where they are performed, unless the driver's calls block.
-    pub event_loop: Option<EventLoop>,
+    /// Where they are performed.
+    pub workers: Workers,
     /// Where events go.
     pub events: Events,
     /// Commands.
@@ -73,9 +82,9 @@ pub fn share_of(cap: u32, plan: &Plan) -> usize {
 }
 
 /// Whether every operation is one request, so that its answer may wait for the loop's next wake-up.
-fn single_requests(plan: &Plan) -> bool {
+fn single_requests(plan: &Plan, driver: &dyn Database) -> bool {
     let mix = &plan.workload.mix;
-    mix.read_modify_write == 0.0 && mix.scan == 0.0 && !plan.driver.buffers()
+    mix.read_modify_write == 0.0 && mix.scan == 0.0 && !driver.buffers()
 }
 
 impl PhaseRunner<'_> {
@@ -93,7 +102,7 @@ impl PhaseRunner<'_> {
         let parts = phase.kind == PhaseKind::Run && self.plan.workload.mix.read_modify_write > 0.0;
         let shape = Shape {
             closed: phase.arrivals == Arrivals::Closed,
-            apart: parts || self.plan.driver.buffers(),
+            apart: parts || self.driver.buffers(),
         };
         let files = PhaseFiles::create(&self.plan.out, &phase.name, unix_s);
         let tally = Tally::new(files.map_err(|e| e.to_string())?, shape, start_ns);
@@ -138,13 +147,14 @@ impl PhaseRunner<'_> {
             "phase_start",
             json!({"phase": phase.name, "at_ns": start_ns, "first": first}),
         );
-        let before = Used::now(&self.driver);
+        let before = Used::now(&*self.driver);
         let (present, leaving) = mpsc::channel(1);
-        let closing = match (&self.driver, self.event_loop.clone()) {
-            (_, Some(event_loop)) => {
+        let closing = match &self.workers {
+            Workers::EventLoop(event_loop) => {
+                let event_loop = event_loop.clone();
                 let clients = event_loop.run(Parts {
                     pacer: Pacer::new(self.plan.pacing, start_ns),
-                    lingers: single_requests(self.plan),
+                    lingers: single_requests(self.plan, &*self.driver),
                     cap: clients,
                     state,
                     tools,
@@ -153,14 +163,13 @@ impl PhaseRunner<'_> {
                 self.conduct(clients, leaving, start_ns, &phase.name)
                     .await?
             }
-            (AnyDriver::Embedded(driver), None) => {
+            Workers::Threads(driver) => {
                 let threads = ClientThreads::start(state, &tools, driver, clients, &present)
                     .map_err(|e| e.to_string())?;
                 drop(present);
                 self.conduct(threads, leaving, start_ns, &phase.name)
                     .await?
             }
-            (_, None) => return Err("the driver has no session".into()),
         };
         self.close(phase, first, closing, writer, before, start_ns)
     }
@@ -234,7 +243,7 @@ impl PhaseRunner<'_> {
                     if ended == Some(true) {
                         clients.wake();
                         // What the last operation had collected is flushed after it.
-                        let rounds = 1 + u32::from(self.plan.driver.buffers());
+                        let rounds = 1 + u32::from(self.driver.buffers());
                         let deadline = Duration::from_millis(self.plan.timeout_ms) * rounds + GRACE;
                         let limit = *given_up.get_or_insert_with(|| Instant::now() + deadline);
                         if Instant::now() > limit {
@@ -317,7 +326,7 @@ impl PhaseRunner<'_> {
             stop,
         } = closing;
         let (unsent, unanswered) = core.close(monotonic_ns());
-        let used = Used::now(&self.driver);
+        let used = Used::now(&*self.driver);
         let reason = match (core.dispenser.stopped(), phase.limit.seconds) {
             (true, _) => "stop",
             (false, Some(_)) if core.dispenser.end_ns() <= monotonic_ns() => "time",
@@ -364,7 +373,7 @@ impl PhaseRunner<'_> {
             cpu_system_ns: used.cpu.system_ns - before.cpu.system_ns,
             rss_max_bytes: peak_resident_bytes(),
             traffic: used.traffic_since(&before),
-            unflushed: self.plan.driver.buffers().then_some(core.unflushed),
+            unflushed: self.driver.buffers().then_some(core.unflushed),
             audit: self.findings(&mut core),
             ..Summary::default()
         };
@@ -398,7 +407,7 @@ struct Used {
 }
 
 impl Used {
-    fn now(driver: &AnyDriver) -> Self {
+    fn now(driver: &dyn Database) -> Self {
         Self {
             cpu: Usage::now(),
             traffic: driver.traffic(),

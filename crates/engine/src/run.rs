@@ -2,14 +2,14 @@
 
 use crate::clock::{ClockPair, Usage, monotonic_ns, peak_resident_bytes};
 use crate::command::{Order, listen};
-use crate::driver::{AnyDriver, OpenError};
+use crate::driver::{self, Attempts, OpenError};
 use crate::event_loop::EventLoop;
 use crate::events::Events;
 use crate::generate::Generator;
 use crate::generate::values::Values;
 use crate::ledger::Ledger;
 use crate::marks::mark;
-use crate::phase::PhaseRunner;
+use crate::phase::{PhaseRunner, Workers};
 use crate::phase_state::WriteClock;
 use crate::plan::{PLAN_FORMAT, Phase, PhaseKind, Plan, Verify};
 use serde_json::{Value, json};
@@ -79,7 +79,8 @@ fn prepare(path: &Path, events: &mut Events) -> Result<Plan, Failure> {
         .map_err(|e| Failure::new("plan", format!("{}: {e}", path.display())))?;
     let mut plan: Plan = serde_json::from_str(&text)
         .map_err(|e| Failure::new("plan", format!("{}: {e}", path.display())))?;
-    plan.check().map_err(|e| Failure::new("plan", e))?;
+    let checked = plan.check().and_then(|()| driver::check(&plan));
+    checked.map_err(|e| Failure::new("plan", e))?;
     *events = Events::create(&plan.out)
         .map_err(|e| Failure::new("io", format!("{}: {e}", plan.out.display())))?;
     if plan.workload.verify != Verify::Off
@@ -112,17 +113,21 @@ fn perform(plan: &Plan, events: &Events) -> Result<(), Failure> {
 }
 
 async fn phases(plan: &Plan, events: &Events) -> Result<(), Failure> {
-    let driver = AnyDriver::open(plan).await.map_err(|e| match e {
+    let driver = driver::open(plan).await.map_err(|e| match e {
         OpenError::Reach(text) => Failure::new("open", text),
         OpenError::Shape(text) => Failure::new("shape", text),
         OpenError::Option(text) => Failure::new("option", text),
     })?;
     let generator = Arc::new(Generator::new(plan).map_err(|e| Failure::new("plan", e))?);
-    let session = driver.session(&generator);
-    let event_loop = session
-        .and_then(|session| {
-            let started = session.map(|session| EventLoop::start(session, generator.clone()));
-            started.transpose()
+    let attempts = driver.attempts(&generator);
+    let workers = attempts
+        .and_then(|attempts| {
+            Ok(match attempts {
+                Attempts::Session(session) => {
+                    Workers::EventLoop(EventLoop::start(session, generator.clone())?)
+                }
+                Attempts::Blocking(driver) => Workers::Threads(driver),
+            })
         })
         .map_err(|e| Failure::new("open", e))?;
     let mut ready = handshake();
@@ -134,12 +139,12 @@ async fn phases(plan: &Plan, events: &Events) -> Result<(), Failure> {
         plan,
         driver,
         generator,
-        event_loop,
+        workers,
         events: events.clone(),
         commands: listen(events.clone()),
     };
     let mut ledger = Ledger::new(&plan.workload, plan.engine);
-    let mut write_clock = WriteClock::real(plan.driver.timestamp_grain_us());
+    let mut write_clock = WriteClock::real(runner.driver.timestamp_grain_us());
     let mut next = 0;
     let mut waiting = plan.phases.iter();
     loop {

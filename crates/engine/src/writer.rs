@@ -2,7 +2,7 @@
 
 use crate::client_state::RunWait;
 use crate::clock::{Usage, resident_bytes};
-use crate::driver::AnyDriver;
+use crate::driver::Database;
 use crate::events::Events;
 use crate::plan::Phase;
 use crate::recorder::{IntervalSet, SECOND, Tick, WriterMessage};
@@ -10,6 +10,7 @@ use crate::series::Row;
 use crate::tally::Tally;
 use serde_json::json;
 use std::io;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::thread::JoinHandle;
 
@@ -24,7 +25,7 @@ pub struct PhaseInfo {
     /// Where events go.
     pub events: Events,
     /// Knows the coordinators' names.
-    pub driver: AnyDriver,
+    pub driver: Arc<dyn Database>,
 }
 
 /// Start the writer of one phase. It ends, with the tally, when all senders are gone.

@@ -14,8 +14,9 @@ use fake::Fake;
 use futures::executor::block_on;
 use serde_json::{Value, json};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
-use steelyard_engine::driver::{AnyDriver, OpenError};
+use steelyard_engine::driver::{self, Database, OpenError};
 use steelyard_engine::operation::{FieldSet, Kind};
 use steelyard_engine::plan::Plan;
 
@@ -26,14 +27,35 @@ fn reactor() -> tokio::runtime::Runtime {
         .expect("a reactor")
 }
 
-fn embedded(path: &Path, fields: u32, fresh: bool) -> Result<AnyDriver, OpenError> {
+fn embedded(path: &Path, fields: u32, fresh: bool) -> Result<Arc<dyn Database>, OpenError> {
     let mut plan = plan(
         &json!({"kind": "embedded", "path": path, "fresh": fresh}),
         64,
         LONGEST,
     );
     plan.workload.fields.count = fields;
-    block_on(AnyDriver::open(&plan))
+    block_on(driver::open(&plan))
+}
+
+#[test]
+fn a_driver_that_is_none_is_refused_with_those_that_are() {
+    let refusal = |options: Value| {
+        let refused = driver::check(&plan(&options, 64, 64));
+        refused.expect_err("a refusal").to_string()
+    };
+    assert_eq!(
+        refusal(json!({"kind": "sql"})),
+        "driver.kind: \"sql\" is no driver; nearest is cql, all are null, embedded, cql, hbase"
+    );
+    let hosts = refusal(json!({"kind": "null", "hosts": []}));
+    assert!(
+        hosts.starts_with("driver (null): unknown field `hosts`"),
+        "{hosts}"
+    );
+    let path = refusal(json!({"kind": "embedded"}));
+    assert_eq!(path, "driver (embedded): missing field `path`");
+    let registry = refusal(json!({"kind": "hbase"}));
+    assert!(registry.starts_with("driver.registry:"), "{registry}");
 }
 
 #[test]
@@ -47,7 +69,7 @@ fn embedded_keeps_the_contract() {
 fn embedded_keeps_the_contract_when_it_syncs() {
     let folder = tempfile::tempdir().expect("a folder");
     let options = json!({"kind": "embedded", "path": folder.path(), "sync": true});
-    let driver = block_on(AnyDriver::open(&plan(&options, 64, LONGEST))).expect("a store");
+    let driver = block_on(driver::open(&plan(&options, 64, LONGEST))).expect("a store");
     assert_eq!(driver.facts()["sync"], true);
     reactor().block_on(contract(driver, Traits::default()));
 }
@@ -124,9 +146,7 @@ fn cql_at(server: &str, change: &[(&str, Value)]) -> Plan {
 
 fn keeps_the_contract(server: &str) {
     reactor().block_on(async {
-        let driver = AnyDriver::open(&cql_at(server, &[]))
-            .await
-            .expect("a server");
+        let driver = driver::open(&cql_at(server, &[])).await.expect("a server");
         println!("{:#}", driver.facts());
         contract(driver, Traits::default()).await;
     });
@@ -148,10 +168,10 @@ fn cql_keeps_the_contract_on_a_real_server() {
 fn cql_refuses_a_table_of_another_shape() {
     reactor().block_on(async {
         let fresh = |wanted: bool| [("fresh", json!(wanted)), ("keyspace", json!("steelyard_shape"))];
-        drop(AnyDriver::open(&cql(&fresh(true))).await.expect("a server"));
+        drop(driver::open(&cql(&fresh(true))).await.expect("a server"));
         let mut more = cql(&fresh(false));
         more.workload.fields.count = 6;
-        let refused = AnyDriver::open(&more).await.err().expect("a refusal");
+        let refused = driver::open(&more).await.err().expect("a refusal");
         println!("{refused}");
         assert!(matches!(&refused, OpenError::Shape(text) if text.contains("field4") && text.contains("--fresh")));
     });
@@ -166,9 +186,9 @@ fn cql_engines_after_the_first_wait_for_the_table() {
         let mut second = first.clone();
         second.engine.index = 1;
         second.engine.count = 2;
-        let (opened, other) = futures::join!(AnyDriver::open(&second), async {
+        let (opened, other) = futures::join!(driver::open(&second), async {
             tokio::time::sleep(Duration::from_millis(500)).await;
-            AnyDriver::open(&first).await
+            driver::open(&first).await
         });
         assert!(opened.is_ok() && other.is_ok());
     });
@@ -179,7 +199,7 @@ fn refused(server: &str, cases: &[(&str, Value, &str)]) {
     reactor().block_on(async {
         for (name, value, expected) in cases {
             let plan = cql_at(server, &[(name, value.clone())]);
-            let refused = AnyDriver::open(&plan).await.err();
+            let refused = driver::open(&plan).await.err();
             let text = refused.expect("a refusal").to_string();
             println!("{text}");
             assert!(text.contains(expected), "{text}");
@@ -214,7 +234,7 @@ fn cql_says_whether_replicas_coordinate() {
     reactor().block_on(async {
         for wanted in [true, false] {
             let plan = cql_at(fake.cql(), &[("token_aware", json!(wanted))]);
-            let driver = AnyDriver::open(&plan).await.expect("a server");
+            let driver = driver::open(&plan).await.expect("a server");
             assert_eq!(driver.facts()["token_aware"], json!(wanted));
         }
     });
@@ -226,7 +246,7 @@ fn cql_needs_one_contact_point_that_answers() {
     let fake = fake_cql();
     let open = |hosts: &[&str]| {
         let plan = cql_at(fake.cql(), &[("hosts", json!(hosts))]);
-        reactor().block_on(AnyDriver::open(&plan)).err()
+        reactor().block_on(driver::open(&plan)).err()
     };
     assert!(open(&[dead, fake.cql()]).is_none());
     assert!(matches!(open(&[dead]), Some(OpenError::Reach(_))));
@@ -254,7 +274,7 @@ fn hbase_keeps_the_contract() {
     reactor().block_on(async {
         // Splits between the contract's keys, so that scans cross them.
         let plan = hbase("contract", &[("regions", json!(4))]);
-        let driver = AnyDriver::open(&plan).await.expect("a cluster");
+        let driver = driver::open(&plan).await.expect("a cluster");
         let facts = driver.facts();
         println!("{facts:#}");
         assert_eq!(facts["table"]["regions"], 4);
@@ -269,7 +289,7 @@ fn hbase_keeps_the_contract() {
 #[ignore = "needs an HBase cluster: STEELYARD_TEST_HBASE=host:port"]
 fn hbase_refuses_a_table_of_another_shape_and_fresh_replaces_it() {
     reactor().block_on(async {
-        let open = async |change: &[(&str, Value)]| AnyDriver::open(&hbase("shape", change)).await;
+        let open = async |change: &[(&str, Value)]| driver::open(&hbase("shape", change)).await;
         drop(open(&[]).await.expect("a cluster"));
         for (name, value, expected) in [
             ("family", json!("other"), "no family \"other\""),
@@ -305,7 +325,7 @@ fn hbase_engines_after_the_first_wait_for_the_table() {
         let engine = |index: u32| {
             let mut plan = dropped.clone();
             plan.engine.index = index;
-            async move { AnyDriver::open(&plan).await }
+            async move { driver::open(&plan).await }
         };
         let (second, third, other) = futures::join!(engine(1), engine(2), async {
             tokio::time::sleep(Duration::from_millis(500)).await;
@@ -324,7 +344,7 @@ fn hbase_names_what_the_cluster_refuses() {
             ("table", json!("nowhere_at_all:t"), "nowhere_at_all"),
             ("compression", json!("LZO"), "LZO"),
         ] {
-            let refused = AnyDriver::open(&hbase("refused", &[(name, value)])).await;
+            let refused = driver::open(&hbase("refused", &[(name, value)])).await;
             let refused = refused.err().expect("a refusal");
             println!("{refused}");
             assert!(matches!(refused, OpenError::Option(_)), "{refused}");
@@ -341,7 +361,7 @@ fn hbase_needs_one_server_of_the_registry_that_answers() {
     let server = cluster::server();
     let open = |servers: &[&str]| {
         let plan = hbase("registry", &[("registry", json!(servers))]);
-        reactor().block_on(AnyDriver::open(&plan)).err()
+        reactor().block_on(driver::open(&plan)).err()
     };
     assert!(open(&[dead, &server]).is_none());
     cluster::dropped("steelyard_registry");

@@ -223,6 +223,26 @@ fn a_retried_update_keeps_what_its_read_brought_back() {
 }
 
 #[test]
+fn after_a_restart_each_statement_is_prepared_once_on_each_node() {
+    let mut fake = Fake::start(&["--nodes", "2"]);
+    let workload = json!({"mix": {"read": 0.5, "update": 0.5}, "write_all_fields": true});
+    let out = tempfile::tempdir().expect("a folder");
+    let run = json!({"operations": 2000, "in_flight": 64, "retry": "until-deadline"});
+    let mut engine = opened(&plan(&fake, "cql", &out, &workload, &run));
+    fake.tell(&json!({"cmd": "restart"}));
+    fake.case(&json!({}));
+    let summary = phase(&mut engine, "run");
+    assert_eq!(engine.exit(), 0);
+    assert_eq!(summary["ok"], 2000);
+    assert!(fake.counts("operations").iter().all(|count| *count > 500));
+    assert_eq!(
+        fake.counts("prepares"),
+        [2, 2],
+        "the read's and the write's, on each node"
+    );
+}
+
+#[test]
 fn a_node_that_fails_is_left_to_the_others() {
     let mut fake = Fake::start(&["--nodes", "3"]);
     let out = tempfile::tempdir().expect("a folder");

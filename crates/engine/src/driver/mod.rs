@@ -1,15 +1,15 @@
-//! Drivers: how an operation reaches a database. One file each, one arm in [`AnyDriver`], the shared contract test.
+//! Drivers: how an operation reaches a database. One file or folder each, one line in [`DRIVERS`], the shared contract test.
 //!
 //! A driver makes one attempt and says how it ended; deadlines and retries are `perform`'s. Attempts are made by a [`Session`]
-//! in the event loop, or, where a driver's calls are futures or block, by [`Driver::execute`].
+//! in the event loop; where a driver's calls block, on a thread for each client ([`Blocking`]).
 
 mod buffered;
 mod coordinators;
-pub mod cql;
-mod deferred;
-pub mod embedded;
-pub mod hbase;
-pub mod null;
+mod cql;
+pub(crate) mod deferred;
+mod embedded;
+mod hbase;
+mod null;
 #[cfg(test)]
 pub mod scripted;
 pub mod session;
@@ -21,10 +21,10 @@ pub use traffic::Traffic;
 use crate::generate::Generator;
 use crate::generate::values::Values;
 use crate::operation::{Operation, Outcome};
-use crate::plan::{DriverPlan, Plan};
+use crate::plan::{Plan, PlanError, words};
 use crate::reply::Reply;
-#[cfg(test)]
-use deferred::Deferred;
+use futures::future::LocalBoxFuture;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::io;
 use std::sync::Arc;
@@ -44,7 +44,133 @@ pub enum OpenError {
     Option(String),
 }
 
-/// One attempt at a time against one database, as a future. Shared by all clients of an engine.
+impl From<PlanError> for OpenError {
+    fn from(error: PlanError) -> Self {
+        Self::Option(error.0)
+    }
+}
+
+/// Every driver there is, by the name that a plan's `driver.kind` gives it.
+const DRIVERS: &[Kind] = &[
+    kind::<null::NullPlan>("null"),
+    kind::<embedded::EmbeddedPlan>("embedded"),
+    kind::<cql::CqlPlan>("cql"),
+    kind::<hbase::HbasePlan>("hbase"),
+];
+
+/// What the section `driver` of a plan says to one kind of driver.
+#[allow(async_fn_in_trait)] // its futures stay on the thread that polls them: no Send bound is wanted
+pub trait Options: DeserializeOwned {
+    /// What can be known without opening anything.
+    ///
+    /// # Errors
+    /// A text that names the field and the way out.
+    fn check(&self, plan: &Plan) -> Result<(), PlanError> {
+        let _ = plan;
+        Ok(())
+    }
+
+    /// Connect; create the table if it is missing; refuse one of another shape.
+    async fn open(&self, plan: &Plan) -> Result<Arc<dyn Database>, OpenError>;
+}
+
+/// What [`open`] promises.
+type Opening<'a> = LocalBoxFuture<'a, Result<Arc<dyn Database>, OpenError>>;
+
+/// A kind of driver.
+struct Kind {
+    name: &'static str,
+    check: fn(&Plan) -> Result<(), PlanError>,
+    open: fn(&Plan) -> Opening<'_>,
+}
+
+const fn kind<T: Options>(name: &'static str) -> Kind {
+    Kind {
+        name,
+        check: |plan| plan.driver.options::<T>()?.check(plan),
+        open: |plan| Box::pin(async move { plan.driver.options::<T>()?.open(plan).await }),
+    }
+}
+
+fn kind_of(plan: &Plan) -> Result<&'static Kind, PlanError> {
+    let names: Vec<_> = DRIVERS.iter().map(|kind| kind.name).collect();
+    words::position("driver.kind", "driver", &plan.driver.kind, &names)
+        .map(|index| &DRIVERS[index])
+        .map_err(PlanError)
+}
+
+/// Whether the plan names a driver that there is, with options that make sense.
+///
+/// # Errors
+/// A text that names the field and the way out; the drivers that there are, if it is none of them.
+pub fn check(plan: &Plan) -> Result<(), PlanError> {
+    (kind_of(plan)?.check)(plan)
+}
+
+/// Open the plan's database.
+///
+/// # Errors
+/// See [`OpenError`].
+pub async fn open(plan: &Plan) -> Result<Arc<dyn Database>, OpenError> {
+    (kind_of(plan)?.open)(plan).await
+}
+
+/// A database that is open, shared by all clients of an engine.
+pub trait Database: Send + Sync {
+    /// How attempts are made. `generator` makes the operations of all phases.
+    ///
+    /// # Errors
+    /// If the system gives no descriptor, or this was asked before.
+    fn attempts(&self, generator: &Arc<Generator>) -> io::Result<Attempts>;
+
+    /// What is in effect, for the `ready` event (JSON object: consistency, durability, connections, versions ...). `clocks`
+    /// says where an attempt's clocks are read: `call` around the driver's call, `socket` at the write that carried the request and
+    /// the read that brought the answer, `kernel` likewise, with the kernel's stamp of the answer's arrival.
+    fn facts(&self) -> Value;
+
+    /// What its connections have done so far; None without sockets.
+    fn traffic(&self) -> Option<Traffic> {
+        None
+    }
+
+    /// Names of the nodes seen so far, by the index that [`Reply::coordinator`] gives.
+    fn coordinators(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The database's unit of timestamps, us: writes within one are in the server's order.
+    fn timestamp_grain_us(&self) -> i64 {
+        1
+    }
+
+    /// Whether writes are collected before they are sent.
+    fn buffers(&self) -> bool {
+        false
+    }
+}
+
+/// How a driver's attempts are made.
+pub enum Attempts {
+    /// In the event loop.
+    Session(Box<dyn Session>),
+    /// By calls that block, on a thread for each client: a stalled store must not stop the loop.
+    Blocking(Arc<dyn Blocking>),
+}
+
+/// One attempt at a time, by a call that blocks.
+pub trait Blocking: Send + Sync {
+    /// Make attempt number `attempt` (from 1) of `op`, giving up after `timeout`. Every value received goes to `reply`.
+    fn execute(
+        &self,
+        op: &Operation,
+        attempt: u32,
+        timeout: Duration,
+        values: &Values,
+        reply: &mut Reply,
+    ) -> Outcome;
+}
+
+/// One attempt at a time, as a future: for what a session leaves to others.
 #[allow(async_fn_in_trait)] // its futures stay on the thread that polls them: no Send bound is wanted
 pub trait Driver {
     /// Make attempt number `attempt` (from 1) of `op`, giving up after `timeout`. Every value received goes to `reply`.
@@ -56,95 +182,4 @@ pub trait Driver {
         values: &Values,
         reply: &mut Reply,
     ) -> Outcome;
-}
-
-/// Every driver there is: a closed set keeps results comparable.
-#[derive(Clone)]
-pub enum AnyDriver {
-    /// See [`null`].
-    Null(null::Null),
-    /// See [`embedded`].
-    Embedded(Arc<embedded::Embedded>),
-    /// See [`cql`].
-    Cql(Arc<cql::Cql>),
-    /// See [`hbase`].
-    Hbase(Arc<hbase::Hbase>),
-    /// For tests of what calls drivers.
-    #[cfg(test)]
-    Scripted(Arc<scripted::Scripted>),
-}
-
-impl AnyDriver {
-    /// Open the plan's database: connect, create the table if it is missing, refuse one of another shape.
-    pub async fn open(plan: &Plan) -> Result<Self, OpenError> {
-        Ok(match &plan.driver {
-            DriverPlan::Null => Self::Null(null::Null),
-            DriverPlan::Embedded(options) => {
-                Self::Embedded(Arc::new(embedded::Embedded::open(options, &plan.workload)?))
-            }
-            DriverPlan::Cql(options) => Self::Cql(Arc::new(cql::Cql::open(options, plan).await?)),
-            DriverPlan::Hbase(options) => {
-                Self::Hbase(Arc::new(hbase::Hbase::open(options, plan).await?))
-            }
-        })
-    }
-
-    /// Its attempts for the event loop; none for a driver whose calls block, since a stalled store must not stop the loop.
-    ///
-    /// # Errors
-    /// If the system gives no descriptor, or this was asked before.
-    pub fn session(&self, generator: &Arc<Generator>) -> io::Result<Option<Box<dyn Session>>> {
-        Ok(match self {
-            Self::Null(_) => Some(Box::new(null::NullSession::new()?)),
-            Self::Embedded(_) => None,
-            Self::Cql(driver) => {
-                let session = driver.take_session();
-                Some(Box::new(
-                    session.ok_or_else(|| io::Error::other("the session was taken"))?,
-                ))
-            }
-            Self::Hbase(driver) => {
-                let session = hbase::HbaseSession::new(driver.clone(), Arc::clone(generator))?;
-                let bytes = driver.buffer_bytes();
-                Some(buffered::around(session, driver, bytes, generator))
-            }
-            #[cfg(test)]
-            Self::Scripted(driver) => {
-                let session = Deferred::new(driver.clone(), Arc::clone(generator))?;
-                let bytes = driver.buffer_bytes;
-                Some(buffered::around(session, driver, bytes, generator))
-            }
-        })
-    }
-
-    /// What is in effect, for the `ready` event (JSON object: consistency, durability, connections, versions ...). `clocks`
-    /// says where an attempt's clocks are read: `call` around the driver's call, `socket` at the write that carried the request and
-    /// the read that brought the answer, `kernel` likewise, with the kernel's stamp of the answer's arrival.
-    pub fn facts(&self) -> Value {
-        match self {
-            Self::Null(_) => null::facts(),
-            Self::Embedded(driver) => driver.facts(),
-            Self::Cql(driver) => driver.facts(),
-            Self::Hbase(driver) => driver.facts(),
-            #[cfg(test)]
-            Self::Scripted(_) => Value::Null,
-        }
-    }
-
-    /// What its connections have done so far; None without sockets.
-    pub fn traffic(&self) -> Option<Traffic> {
-        match self {
-            Self::Cql(driver) => Some(driver.traffic()),
-            Self::Hbase(driver) => Some(driver.traffic()),
-            _ => None,
-        }
-    }
-
-    /// Names of the nodes seen so far, by the index that [`crate::reply::Reply::coordinator`] gives.
-    pub fn coordinators(&self) -> Vec<String> {
-        match self {
-            Self::Cql(driver) => driver.coordinators(),
-            _ => Vec::new(),
-        }
-    }
 }

@@ -1,30 +1,43 @@
 //! The null driver answers at once: what remains is the engine's own cost.
 
 use super::session::{Attempt, Begun, Session, Turn};
+use super::{Attempts, Database, OpenError, Options};
+use crate::generate::Generator;
 use crate::net::{Notifier, Ready};
 use crate::operation::Outcome;
+use crate::plan::Plan;
 use crate::reply::Reply;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io;
+use std::sync::Arc;
+
+/// It has no options.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NullPlan {}
+
+impl Options for NullPlan {
+    async fn open(&self, _: &Plan) -> Result<Arc<dyn Database>, OpenError> {
+        Ok(Arc::new(Null))
+    }
+}
 
 /// Answers at once, with no rows.
-#[derive(Debug, Clone, Copy)]
-pub struct Null;
+struct Null;
 
-/// See [`super::AnyDriver::facts`].
-pub fn facts() -> Value {
-    json!({"system": "null", "clocks": "call"})
+impl Database for Null {
+    fn attempts(&self, _: &Arc<Generator>) -> io::Result<Attempts> {
+        Ok(Attempts::Session(Box::new(NullSession(Notifier::new()?))))
+    }
+
+    fn facts(&self) -> Value {
+        json!({"system": "null", "clocks": "call"})
+    }
 }
 
 /// Its attempts.
-pub struct NullSession(Notifier);
-
-impl NullSession {
-    /// It needs no connection.
-    pub fn new() -> io::Result<Self> {
-        Ok(Self(Notifier::new()?))
-    }
-}
+struct NullSession(Notifier);
 
 impl Session for NullSession {
     fn notifier(&self) -> &Notifier {

@@ -5,7 +5,7 @@ use crate::client_state::{ClientState, RunWait};
 use crate::clients::Clients;
 use crate::clock::monotonic_ns;
 use crate::dispense::Dispenser;
-use crate::driver::AnyDriver;
+use crate::driver::deferred::Deferred;
 use crate::driver::scripted::{Line, Scripted};
 use crate::generate::{Cursor, Generator};
 use crate::ledger::Ledger;
@@ -140,9 +140,8 @@ fn work(plan: &Plan, driver: Scripted) -> (PhaseState, PacingFacts) {
         .build()
         .expect("a reactor");
     tokio::task::LocalSet::new().block_on(&runtime, async {
-        let driver = AnyDriver::Scripted(Arc::new(driver));
-        let session = driver.session(&tools.generator).expect("descriptors");
-        let session = session.expect("it does not block");
+        let deferred = Deferred::new(Arc::new(driver), Arc::clone(&tools.generator));
+        let session = Box::new(deferred.expect("descriptors"));
         let event_loop = EventLoop::start(session, tools.generator.clone()).expect("a thread");
         let (present, mut leaving) = mpsc::channel(1);
         let start_ns = monotonic_ns();

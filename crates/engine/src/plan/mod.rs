@@ -1,19 +1,17 @@
 //! The plan: everything one engine process needs to know, as JSON. `docs/format.md` says every field.
 //!
-//! Parsing never touches the world: a plan is checked here as a whole before anything is opened.
+//! Parsing never touches the world: a plan is checked as a whole, here and by its driver, before anything is opened.
 
 mod arrivals;
 mod check;
 mod driver;
 #[cfg(test)]
 pub(crate) mod fixture;
-mod hbase;
 pub mod words;
 mod workload;
 
 pub use arrivals::{Arrivals, Rate};
-pub use driver::{CqlPlan, DriverPlan, EmbeddedPlan};
-pub use hbase::{BLOOMS, COMPRESSIONS, DURABILITIES, HbasePlan};
+pub use driver::DriverSection;
 pub use workload::{
     Compat, Fields, KeyOrder, KeyPlan, Length, Mix, RECORDS_MAX, Request, ValueKind, Verify,
     Workload, YCSB_THETA,
@@ -44,7 +42,7 @@ pub struct Plan {
     /// Folder (existing) that receives events, histograms and series.
     pub out: PathBuf,
     /// The database driver and its options.
-    pub driver: DriverPlan,
+    pub driver: DriverSection,
     /// Records, keys, values and the mix of operations.
     pub workload: Workload,
     /// How due times are waited for.
@@ -73,11 +71,13 @@ fn default_attempt_timeout_ms() -> u64 {
     5_000
 }
 
-fn yes() -> bool {
+/// A default.
+pub(crate) fn yes() -> bool {
     true
 }
 
-fn one() -> u32 {
+/// A default.
+pub(crate) fn one() -> u32 {
     1
 }
 
@@ -179,7 +179,7 @@ pub struct Limit {
 }
 
 impl Plan {
-    /// Check the plan as a whole, before anything is opened.
+    /// Check the plan before anything is opened; the driver checks its own options.
     pub fn check(&self) -> Result<(), PlanError> {
         let refuse = |text: String| Err(PlanError(text));
         if self.plan_format != PLAN_FORMAT {
@@ -215,8 +215,7 @@ impl Plan {
                     .into(),
             );
         }
-        self.workload.check()?;
-        self.driver.check(&self.workload)
+        self.workload.check()
     }
 }
 

@@ -5,13 +5,16 @@
 /// # Errors
 /// A text that names `place`, what was found, the nearest word and all of them; `what` says what they are.
 pub fn position(place: &str, what: &str, text: &str, words: &[&str]) -> Result<usize, String> {
-    let wanted = text.to_ascii_uppercase();
-    if let Some(index) = words.iter().position(|word| *word == wanted) {
+    if let Some(index) = words
+        .iter()
+        .position(|word| word.eq_ignore_ascii_case(text))
+    {
         return Ok(index);
     }
+    let wanted = text.to_ascii_uppercase();
     let nearest = words
         .iter()
-        .min_by_key(|word| distance(word, &wanted))
+        .min_by_key(|word| distance(&word.to_ascii_uppercase(), &wanted))
         .unwrap_or(&"none");
     Err(format!(
         "{place}: {text:?} is no {what}; nearest is {nearest}, all are {}",

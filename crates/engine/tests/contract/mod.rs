@@ -13,8 +13,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use steelyard_engine::clock::monotonic_ns;
-use steelyard_engine::driver::embedded::Embedded;
-use steelyard_engine::driver::{AnyDriver, Driver};
+use steelyard_engine::driver::{self, Blocking, Database};
 use steelyard_engine::generate::Generator;
 use steelyard_engine::generate::values::Values;
 use steelyard_engine::operation::{FieldSet, KEY_MAX, Key, Kind, Operation, Outcome};
@@ -60,8 +59,8 @@ fn values(length: u32) -> Values {
 /// How attempts are made.
 #[derive(Clone)]
 enum Attempts {
-    /// As futures.
-    Driver(Arc<Embedded>),
+    /// By calls that block.
+    Blocking(Arc<dyn Blocking>),
     /// As the event loop makes them.
     Session(Sessions),
 }
@@ -87,7 +86,7 @@ impl Default for Traits {
 /// One client of the driver under test.
 #[derive(Clone)]
 pub struct Client {
-    driver: AnyDriver,
+    driver: Arc<dyn Database>,
     attempts: Attempts,
     traits: Traits,
     values: Values,
@@ -97,16 +96,14 @@ pub struct Client {
 
 impl Client {
     /// A client whose timestamps are later than those of any client before it.
-    pub fn new(driver: AnyDriver, traits: Traits) -> Self {
+    pub fn new(driver: Arc<dyn Database>, traits: Traits) -> Self {
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .expect("a clock after 1970");
         let generator = Arc::new(generator(100));
-        let session = driver.session(&generator).expect("descriptors");
-        let attempts = match (&driver, session) {
-            (_, Some(session)) => Attempts::Session(Sessions::new(session)),
-            (AnyDriver::Embedded(driver), None) => Attempts::Driver(driver.clone()),
-            (_, None) => panic!("only the embedded driver blocks"),
+        let attempts = match driver.attempts(&generator).expect("descriptors") {
+            driver::Attempts::Session(session) => Attempts::Session(Sessions::new(session)),
+            driver::Attempts::Blocking(driver) => Attempts::Blocking(driver),
         };
         Self {
             driver,
@@ -133,7 +130,7 @@ impl Client {
         reply.reset(true, true);
         let values = &self.values;
         let outcome = match &self.attempts {
-            Attempts::Driver(driver) => driver.execute(op, attempt, TIMEOUT, values, reply).await,
+            Attempts::Blocking(driver) => driver.execute(op, attempt, TIMEOUT, values, reply),
             Attempts::Session(session) => {
                 session.execute(op, attempt, TIMEOUT, values, reply).await
             }
@@ -214,7 +211,7 @@ pub fn all(number: u64) -> Vec<(u16, u64)> {
 }
 
 /// What every driver must do. Its table must be empty.
-pub async fn contract(driver: AnyDriver, traits: Traits) {
+pub async fn contract(driver: Arc<dyn Database>, traits: Traits) {
     let client = Client::new(driver, traits);
     let facts = client.driver.facts();
     assert!(facts["system"].is_string());
@@ -373,7 +370,7 @@ async fn concurrent_clients(client: &Client) {
             client.write(Kind::Update, "shared", field, number).await;
         }
     };
-    if let Attempts::Driver(_) = &client.attempts {
+    if let Attempts::Blocking(_) = &client.attempts {
         thread::scope(|scope| {
             for first in 1..=CLIENTS {
                 let client = client.clone();

@@ -2,9 +2,9 @@
 
 use super::options;
 use super::patience::{PROBE_AFTER, PROBE_LIMIT};
+use super::plan::CqlPlan;
 use super::wire::establish::Access;
 use crate::driver::OpenError;
-use crate::plan::CqlPlan;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, RootCertStore};

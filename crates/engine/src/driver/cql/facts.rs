@@ -3,9 +3,9 @@
 use super::keeper::RECONNECT;
 use super::options::{Names, level_name};
 use super::patience::{PROBE_AFTER, PROBE_LIMIT};
+use super::plan::CqlPlan;
 use super::schema::{self, Keyspace};
 use crate::driver::OpenError;
-use crate::plan::CqlPlan;
 use futures::future::join_all;
 use scylla::client::session::Session;
 use scylla::cluster::Node;

@@ -10,6 +10,7 @@ mod keeper;
 mod options;
 mod outcome;
 mod patience;
+mod plan;
 mod routes;
 mod rows;
 mod schema;
@@ -18,18 +19,21 @@ mod statements;
 mod wait;
 mod wire;
 
-pub use session::CqlSession;
+pub use plan::CqlPlan;
 
 use super::traffic::Counters;
-use super::{OpenError, Traffic};
+use super::{Attempts, Database, OpenError, Options, Traffic};
+use crate::generate::Generator;
 use crate::net::Notifier;
-use crate::plan::{CqlPlan, Plan};
+use crate::plan::Plan;
 use facts::{Chosen, Cluster};
 use keeper::{Dialler, Keeper};
 use options::Names;
 use routes::Choice;
 use serde_json::Value;
+use session::CqlSession;
 use statements::Statements;
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use wire::establish::Access;
 
@@ -98,25 +102,32 @@ impl Cql {
             facts,
         })
     }
+}
 
-    /// The event loop's half; none if it was taken before.
-    pub fn take_session(&self) -> Option<CqlSession> {
+impl Options for CqlPlan {
+    async fn open(&self, plan: &Plan) -> Result<Arc<dyn Database>, OpenError> {
+        Ok(Arc::new(Cql::open(self, plan).await?))
+    }
+}
+
+impl Database for Cql {
+    fn attempts(&self, _: &Arc<Generator>) -> io::Result<Attempts> {
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
-        session.take()
+        match session.take() {
+            Some(session) => Ok(Attempts::Session(Box::new(session))),
+            None => Err(io::Error::other("the session was taken")),
+        }
     }
 
-    /// See [`super::AnyDriver::facts`].
-    pub fn facts(&self) -> Value {
+    fn facts(&self) -> Value {
         self.facts.clone()
     }
 
-    /// See [`super::AnyDriver::traffic`].
-    pub fn traffic(&self) -> Traffic {
-        self.counters.traffic()
+    fn traffic(&self) -> Option<Traffic> {
+        Some(self.counters.traffic())
     }
 
-    /// See [`super::AnyDriver::coordinators`].
-    pub fn coordinators(&self) -> Vec<String> {
+    fn coordinators(&self) -> Vec<String> {
         self.counters.coordinators.names()
     }
 }

@@ -1,7 +1,8 @@
 //! From the plan's words to values the driver can use. Nothing here touches the network.
 
+use super::plan::CqlPlan;
 use crate::driver::OpenError;
-use crate::plan::{CqlPlan, Workload, words};
+use crate::plan::{Workload, words};
 use scylla::statement::Consistency;
 use std::collections::BTreeMap;
 

@@ -2,8 +2,8 @@
 
 use super::connect::SCHEMA_TIMEOUT;
 use super::options::{self, KEY, Names};
+use super::plan::CqlPlan;
 use crate::driver::OpenError;
-use crate::plan::CqlPlan;
 use scylla::client::session::Session;
 use scylla::deserialize::row::DeserializeRow;
 use scylla::errors::{DbError, ExecutionError, RequestAttemptError};

@@ -5,16 +5,20 @@
 
 mod row;
 
-use super::{Driver, OpenError};
+use super::{Attempts, Blocking, Database, OpenError, Options};
+use crate::generate::Generator;
 use crate::generate::values::Values;
 use crate::operation::{FieldSet, Kind, Operation, Outcome};
-use crate::plan::{EmbeddedPlan, Workload};
+use crate::plan::{Plan, Workload};
 use crate::reply::Reply;
-use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
+use fjall::{Keyspace, KeyspaceCreateOptions, PersistMode};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Version of the store, for the facts; a test compares it with the lock file.
@@ -35,9 +39,23 @@ thread_local! {
     static ROW: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Options of the embedded driver.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EmbeddedPlan {
+    /// The store's directory; created if missing.
+    pub path: PathBuf,
+    /// fsync after every write.
+    #[serde(default)]
+    pub sync: bool,
+    /// Empty the store first.
+    #[serde(default)]
+    pub fresh: bool,
+}
+
 /// An open store.
 pub struct Embedded {
-    database: Database,
+    database: fjall::Database,
     table: Keyspace,
     fields: usize,
     sync: bool,
@@ -54,7 +72,7 @@ impl Embedded {
     /// [`OpenError::Option`] for a table name that cannot be one.
     pub fn open(options: &EmbeddedPlan, workload: &Workload) -> Result<Self, OpenError> {
         check_name(&workload.table)?;
-        let database = Database::builder(&options.path)
+        let database = fjall::Database::builder(&options.path)
             .cache_size(CACHE_BYTES)
             .open()
             .map_err(|error| reach(options, &error))?;
@@ -79,11 +97,6 @@ impl Embedded {
             facts: facts(options, &database),
             database,
         })
-    }
-
-    /// See [`super::AnyDriver::facts`].
-    pub fn facts(&self) -> Value {
-        self.facts.clone()
     }
 
     fn lock(&self, key: &[u8]) -> MutexGuard<'_, ()> {
@@ -166,9 +179,29 @@ impl Embedded {
     }
 }
 
-impl Driver for Embedded {
-    /// Never awaits. A call cannot be interrupted, so `timeout` is not looked at: the caller's clocks tell the truth.
-    async fn execute(
+impl Options for EmbeddedPlan {
+    async fn open(&self, plan: &Plan) -> Result<Arc<dyn Database>, OpenError> {
+        let store = Embedded::open(self, &plan.workload)?;
+        Ok(Arc::new(Opened(Arc::new(store))))
+    }
+}
+
+/// The store as its clients share it.
+struct Opened(Arc<Embedded>);
+
+impl Database for Opened {
+    fn attempts(&self, _: &Arc<Generator>) -> io::Result<Attempts> {
+        Ok(Attempts::Blocking(self.0.clone()))
+    }
+
+    fn facts(&self) -> Value {
+        self.0.facts.clone()
+    }
+}
+
+impl Blocking for Embedded {
+    /// A call cannot be interrupted, so `timeout` is not looked at: the caller's clocks tell the truth.
+    fn execute(
         &self,
         op: &Operation,
         _attempt: u32,
@@ -240,7 +273,7 @@ fn agree_on_shape(
     }
 }
 
-fn facts(options: &EmbeddedPlan, database: &Database) -> Value {
+fn facts(options: &EmbeddedPlan, database: &fjall::Database) -> Value {
     let acknowledged = if options.sync {
         "fsync of the journal before each write is acknowledged"
     } else {

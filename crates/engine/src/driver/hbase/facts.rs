@@ -1,8 +1,8 @@
 //! What is in effect on the servers and on our side, asked once when the driver opens.
 
 use super::outcome::unopened;
+use super::plan::HbasePlan;
 use crate::driver::{OpenError, buffered};
-use crate::plan::HbasePlan;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use steelyard_hbase::{Client, Placed, Table};

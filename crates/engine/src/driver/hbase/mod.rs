@@ -7,22 +7,26 @@
 mod facts;
 mod options;
 mod outcome;
+mod plan;
 mod rows;
 mod session;
 mod table;
 
-pub use session::HbaseSession;
+pub use plan::HbasePlan;
 
-use super::buffered::{SendsTogether, Sent};
+use super::buffered::{self, SendsTogether, Sent};
 use super::traffic::Counters;
-use super::{Driver, OpenError, Traffic};
+use super::{Attempts, Database, Driver, OpenError, Options, Traffic};
+use crate::generate::Generator;
 use crate::generate::values::Values;
 use crate::operation::{FieldSet, Kind, Operation, Outcome};
-use crate::plan::{HbasePlan, Plan};
+use crate::plan::{Plan, PlanError};
 use crate::reply::{Reply, Stamps};
 use options::Names;
 use serde_json::Value;
-use std::sync::{Mutex, PoisonError};
+use session::HbaseSession;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use steelyard_hbase::{Client, Delete, Durability, Error, Get, Item, Once, Put, Scan, Table};
 
@@ -71,27 +75,6 @@ impl Hbase {
             table,
             client,
         })
-    }
-
-    /// See [`super::AnyDriver::facts`].
-    pub fn facts(&self) -> Value {
-        self.facts.clone()
-    }
-
-    /// Bytes of keys and values that are collected before they are sent; 0: each write is sent alone.
-    pub const fn buffer_bytes(&self) -> u64 {
-        self.buffer_bytes
-    }
-
-    /// See [`super::AnyDriver::traffic`].
-    pub fn traffic(&self) -> Traffic {
-        let (own, rest) = (self.counters.traffic(), self.client.traffic());
-        Traffic {
-            reads: own.reads + rest.reads,
-            writes: own.writes + rest.writes,
-            requests: own.requests + rest.requests,
-            answers: own.answers + rest.answers,
-        }
     }
 
     async fn attempt(
@@ -211,6 +194,49 @@ fn stamps(stamps: steelyard_hbase::Stamps) -> Stamps {
     Stamps {
         sent_ns: Some(stamps.sent_ns),
         received_ns: Some(stamps.received_ns),
+    }
+}
+
+impl Options for HbasePlan {
+    fn check(&self, plan: &Plan) -> Result<(), PlanError> {
+        self.sound(plan.workload.records)
+    }
+
+    async fn open(&self, plan: &Plan) -> Result<Arc<dyn Database>, OpenError> {
+        Ok(Arc::new(Opened(Arc::new(Hbase::open(self, plan).await?))))
+    }
+}
+
+/// The client as its session shares it.
+struct Opened(Arc<Hbase>);
+
+impl Database for Opened {
+    fn attempts(&self, generator: &Arc<Generator>) -> io::Result<Attempts> {
+        let session = HbaseSession::new(Arc::clone(&self.0), Arc::clone(generator))?;
+        let collected = buffered::around(session, &self.0, self.0.buffer_bytes, generator);
+        Ok(Attempts::Session(collected))
+    }
+
+    fn facts(&self) -> Value {
+        self.0.facts.clone()
+    }
+
+    fn traffic(&self) -> Option<Traffic> {
+        let (own, rest) = (self.0.counters.traffic(), self.0.client.traffic());
+        Some(Traffic {
+            reads: own.reads + rest.reads,
+            writes: own.writes + rest.writes,
+            requests: own.requests + rest.requests,
+            answers: own.answers + rest.answers,
+        })
+    }
+
+    fn timestamp_grain_us(&self) -> i64 {
+        1000
+    }
+
+    fn buffers(&self) -> bool {
+        self.0.buffer_bytes > 0
     }
 }
 

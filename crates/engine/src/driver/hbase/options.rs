@@ -1,8 +1,9 @@
 //! From the plan's words to values the driver can use. Nothing here touches the network.
 
+use super::plan::{DURABILITIES, HbasePlan};
 use crate::driver::OpenError;
 use crate::operation::FieldSet;
-use crate::plan::{DURABILITIES, HbasePlan, Plan, Workload, words};
+use crate::plan::{Plan, Workload, words};
 use std::time::Duration;
 use steelyard_hbase::{Columns, Config, Durability, Registry, Retries};
 

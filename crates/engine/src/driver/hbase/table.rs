@@ -1,9 +1,10 @@
 //! The table: made by engine 0 where it is missing, waited for by the others, refused where it is not as planned.
 
 use super::outcome::unopened;
+use super::plan::HbasePlan;
 use crate::driver::OpenError;
 use crate::generate::split::splits;
-use crate::plan::{HbasePlan, Plan};
+use crate::plan::Plan;
 use std::time::{Duration, Instant};
 use steelyard_hbase::admin::{Admin, Family, TableDescriptor, TableState};
 use steelyard_hbase::{Client, Table};

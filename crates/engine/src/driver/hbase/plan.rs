@@ -1,7 +1,7 @@
 //! Options of the HBase driver, and what they must be.
 
-use super::{PlanError, one, words, yes};
-use serde::{Deserialize, Serialize};
+use crate::plan::{PlanError, one, words, yes};
+use serde::Deserialize;
 
 /// Which durability a write asks for: words of HBase's `Durability`.
 pub const DURABILITIES: [&str; 5] = [
@@ -19,7 +19,7 @@ pub const COMPRESSIONS: [&str; 9] = [
 ];
 
 /// Options of the HBase driver.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HbasePlan {
     /// `host:port` of masters and region servers that answer the connection registry.
@@ -96,7 +96,7 @@ fn default_compression() -> String {
 
 impl HbasePlan {
     /// Whether these options make sense, for a workload of keys no fewer than `keys`.
-    pub(super) fn check(&self, keys: u64) -> Result<(), PlanError> {
+    pub(super) fn sound(&self, keys: u64) -> Result<(), PlanError> {
         if self.registry.is_empty() && self.zookeeper.is_empty() {
             return refuse(
                 "driver.registry: at least one master or region server (host:port) is needed, \
@@ -203,7 +203,7 @@ mod tests {
         let mut options = json!({"registry": ["127.0.0.1:16000"]});
         options[field] = value;
         let plan: HbasePlan = serde_json::from_value(options).unwrap();
-        plan.check(1000).map_or_else(|e| e.0, |()| String::new())
+        plan.sound(1000).map_or_else(|e| e.0, |()| String::new())
     }
 
     #[test]
