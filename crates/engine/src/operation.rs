@@ -18,7 +18,7 @@ pub enum Kind {
     Delete,
     /// A read and an update of one record; its parts are recorded too.
     ReadModifyWrite,
-    /// Puts that a driver had collected are sent: no workload asks for it, and it is no part of the total.
+    /// Collected writes are sent: no workload asks for it, and it is no part of the total.
     Flush,
 }
 
@@ -159,7 +159,8 @@ pub enum FieldSet {
 /// One operation; its buffers are reused by the client that owns it.
 #[derive(Debug, Clone)]
 pub struct Operation {
-    /// What to do. Drivers never see [`Kind::ReadModifyWrite`]: the worker does its parts. [`Kind::Flush`] sends the reply's batch.
+    /// What to do. Drivers see neither [`Kind::ReadModifyWrite`], whose parts are made one by one, nor [`Kind::Flush`], which sends
+    /// the reply's batch.
     pub kind: Kind,
     /// Its number over all engines.
     pub number: u64,
