@@ -3,7 +3,7 @@
 //! A driver makes one attempt and says how it ended; deadlines and retries are `perform`'s. Attempts are made by a [`Session`]
 //! in the event loop; where a driver's calls block, on a thread for each client ([`Blocking`]).
 
-mod buffered;
+pub(crate) mod buffered;
 mod coordinators;
 mod cql;
 pub(crate) mod deferred;

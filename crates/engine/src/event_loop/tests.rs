@@ -5,6 +5,7 @@ use crate::client_state::{ClientState, RunWait};
 use crate::clients::Clients;
 use crate::clock::monotonic_ns;
 use crate::dispense::Dispenser;
+use crate::driver::buffered;
 use crate::driver::deferred::Deferred;
 use crate::driver::scripted::{Line, Scripted};
 use crate::generate::{Cursor, Generator};
@@ -140,8 +141,9 @@ fn work(plan: &Plan, driver: Scripted) -> (PhaseState, PacingFacts) {
         .build()
         .expect("a reactor");
     tokio::task::LocalSet::new().block_on(&runtime, async {
-        let deferred = Deferred::new(Arc::new(driver), Arc::clone(&tools.generator));
-        let session = Box::new(deferred.expect("descriptors"));
+        let (driver, generator) = (Arc::new(driver), &tools.generator);
+        let deferred = Deferred::new(driver.clone(), Arc::clone(generator)).expect("descriptors");
+        let session = buffered::around(deferred, &driver, driver.buffer_bytes, generator);
         let event_loop = EventLoop::start(session, tools.generator.clone()).expect("a thread");
         let (present, mut leaving) = mpsc::channel(1);
         let start_ns = monotonic_ns();
