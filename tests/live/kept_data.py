@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from steelyard.engine.path import find_engine
+from steelyard.hosts.local import LocalHost
 from steelyard.hosts.snapshots import Snapshot
 from steelyard.lab.datasets import DataSets
 from steelyard.lab.lease import Lease
@@ -63,7 +64,7 @@ class Bench:
     def load(self) -> Snapshot:
         """Load the records on a cluster of their own, and keep them."""
         with Interrupts() as interrupts:
-            sets = DataSets(self.folder, "kept", self.engine, self.show, interrupts)
+            sets = DataSets(self.folder, "kept", LocalHost(), self.engine, self.show, interrupts)
             kept = sets.provide(self.trial(READ_ALL, 1), self.testbed())
         if not isinstance(kept, Snapshot):
             raise kept
@@ -89,6 +90,7 @@ class Bench:
                 trial=self.trial(workload, operations),
                 folder=folder,
                 testbed=testbed,
+                host=LocalHost(),
                 engine=self.engine,
                 show=self.show,
                 interrupts=interrupts,

@@ -16,10 +16,10 @@ import pytest
 from steelyard.errors import InfrastructureError, InputError
 from steelyard.hosts import cgroup, records
 from steelyard.hosts.local import LocalHost
-from steelyard.hosts.place import Place
 from steelyard.hosts.process import Identity, alive, wait_gone
 from steelyard.systems.cassandra import ring
 from steelyard.systems.cassandra.cql_probe import ALL, answers, ask
+from steelyard.systems.cassandra.login import CqlPlace
 from steelyard.systems.cassandra.testbed import CassandraTestbed
 from steelyard.watch.agent import ask as ask_agent
 
@@ -37,7 +37,7 @@ def eventually(condition: Callable[[], bool], limit_s: float = WAIT_S) -> bool:
     return True
 
 
-def release_of(place: Place) -> str:
+def release_of(place: CqlPlace) -> str:
     return (ask(place, "SELECT release_version FROM system.local")[0][0] or b"").decode()
 
 
@@ -201,7 +201,7 @@ def test_namespaces_and_limits(cluster: Make) -> None:
     apart = cluster("apart", nodes=2, network="namespaces", limits=limits)
     apart.up(print)
     hosts = apart.driver()["hosts"]
-    assert not answers(Place(hosts[0], 9042), 1.0)  # not to be reached from outside
+    assert not answers(CqlPlace(hosts[0], 9042), 1.0)  # not to be reached from outside
     probe = f"import socket; socket.create_connection(({hosts[1]!r}, 9042), 5)"
     subprocess.run([*apart.engine_prefix(), sys.executable, "-c", probe], check=True)
     folders = apart.nodes[0].group.folders

@@ -18,7 +18,8 @@ from steelyard.spec.system import CassandraSystem
 from steelyard.systems.cassandra.cql_probe import LoginRefusedError, ask
 from steelyard.systems.cassandra.login import CqlPlace, Login
 from steelyard.systems.cassandra.testbed import CassandraTestbed
-from steelyard.systems.status import statuses
+from steelyard.systems.kind import kind_of
+from steelyard.systems.status import NodeStatus
 
 pytest_plugins = ["bench_fixtures"]
 Start = Callable[[str], Command]
@@ -68,6 +69,11 @@ def given(testbed: CassandraTestbed, **other: str) -> str:
     return "bench cassandra " + " ".join(f"{flag} {word}" for flag, word in flags.items() if word)
 
 
+def statuses() -> list[NodeStatus]:
+    record = records.load("secure2")
+    return [kind_of("cassandra").status(LocalHost(), record, node) for node in record.nodes]
+
+
 def refused(command: Start, words: str, *told: str) -> None:
     one = command(f"{words} {SMALL}")
     assert one.end() == 2, one.stderr
@@ -113,7 +119,7 @@ def test_tls_at_a_port_without_it(
 
 
 def test_it_is_seen_killed_and_started_again(secure: CassandraTestbed, command: Start) -> None:
-    seen = {node.name: (node.state, node.sees) for node in statuses(LocalHost(), records.load("secure2"))}
+    seen = {node.name: (node.state, node.sees) for node in statuses()}
     assert seen == {"node1": ("up", "2/2"), "node2": ("up", "2/2")}
     secure.kill("node1")
     one = command(f"{given(secure, hosts=secure.nodes[1].spec.address, keyspace='left')} -w c {SMALL[5:]}")
@@ -121,7 +127,7 @@ def test_it_is_seen_killed_and_started_again(secure: CassandraTestbed, command: 
     one.process.terminate()
     one.end()
     secure.restart("node1", print)
-    assert statuses(LocalHost(), records.load("secure2"))[0].state == "up"
+    assert statuses()[0].state == "up"
     secure.flush("node1")
     assert secure.settle(60, print).quiet
 

@@ -11,7 +11,8 @@ import pytest
 from real_ycsb import CALL, LIMIT_S, parsed
 
 from steelyard.results.read import TrialResult, open_run
-from steelyard.systems.cassandra.cql_probe import Place, ask
+from steelyard.systems.cassandra.cql_probe import ask
+from steelyard.systems.cassandra.login import CqlPlace
 from steelyard.systems.cassandra.testbed import CassandraTestbed
 
 pytestmark = pytest.mark.live
@@ -48,7 +49,7 @@ def ycsb(cassandra3: CassandraTestbed, tmp_path: Path) -> Ycsb:
 @pytest.fixture
 def cql(cassandra3: CassandraTestbed) -> Callable[[str], list[list[bytes | None]]]:
     driver = cassandra3.driver()
-    place = Place(driver["hosts"][0], driver.get("port", 9042))
+    place = CqlPlace(driver["hosts"][0], driver.get("port", 9042))
     return lambda text: ask(place, text)
 
 

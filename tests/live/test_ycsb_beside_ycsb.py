@@ -13,8 +13,8 @@ import pytest
 from real_ycsb import JAVA, Done, RealYcsb, ours, parsed
 
 from steelyard.hosts.artifacts import fetch
-from steelyard.hosts.place import Place
 from steelyard.systems.cassandra.cql_probe import ask
+from steelyard.systems.cassandra.login import CqlPlace
 from steelyard.systems.cassandra.testbed import CassandraTestbed
 from steelyard.systems.hbase.testbed import HBaseTestbed
 
@@ -119,7 +119,7 @@ def _cassandra(testbed: CassandraTestbed, name: str, folder: Path) -> Pair:
         f"KEYSPACE {name} WITH replication = {replication}",
         f"TABLE {name}.usertable (y_id varchar PRIMARY KEY, {fields})",
     ):
-        ask(Place(host, port), f"CREATE {made}", timeout_s=30)
+        ask(CqlPlace(host, port), f"CREATE {made}", timeout_s=30)
     jars = fetch(JAVA_DRIVER.split(":", 1)[1].replace(":", "-"), [JAVA_DRIVER]).folder
     real = RealYcsb("CqlBinding", [JAVA / "ycsb" / "CqlBinding.java"], f"{jars}/*", folder=folder)
     words = ["-p", f"hosts={host}", "-p", f"port={port}", "-p", f"cassandra.keyspace={name}"]

@@ -78,6 +78,18 @@ CASES = [
     ("censored", {"phase": phase(unsent=5, unanswered=3)}, "5 operations that were due"),
     ("littles_law", {"phase": phase(in_flight_cap=16)}, "throughput x mean response is 8.0 (50 % off)"),
     ("client_busy", {"costs": (ENGINE,)}, "0.97 cores"),
+    (
+        "client_takes_cores",
+        {
+            "phase": phase(target_per_s=1000.0, arrivals="constant", pacing={"turns": 40_000}),
+            "local": True,
+            "cores": 2,
+            "quota_cores": 1.8,
+            "costs": (replace(ENGINE, cores=0.3),),
+        },
+        "0.30 of the 2 cores that the servers run on (15 %): they had less of them than before a client "
+        "elsewhere. It woke 4,000 times a second; `--pacing 500us`",
+    ),
     ("too_short", {"steady": Steady("throughput", 30, too_short=True)}, "30 s, and 60 s are needed"),
     (
         "too_short",

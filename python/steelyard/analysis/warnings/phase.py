@@ -8,6 +8,8 @@ from steelyard.analysis.warnings.base import Check, Context, Warned, kinds, perc
 
 BUSY_CORE = 0.9
 """The engine's hot loop is one thread: above 90 % of a core it has no room left for a burst."""
+SHARED_CORES = 0.1
+"""More than a tenth of the cores that servers run on is taken from what is measured."""
 
 
 def starved(context: Context) -> Warned | None:
@@ -128,7 +130,7 @@ def littles_law(context: Context) -> Warned | None:
 
 def client_busy(context: Context) -> Warned | None:
     """The engine used almost a whole core."""
-    cores = next((c.cores for c in context.costs if c.party == "client (engine)"), None)
+    cores = _client_cores(context)
     engines = max(len(context.phase.engines), 1)
     if cores is None or cores < BUSY_CORE * engines:
         return None
@@ -137,6 +139,34 @@ def client_busy(context: Context) -> Warned | None:
         f"The load engine used {cores:.2f} cores with {engines} worker{'s' if engines > 1 else ''}: what "
         "was measured may be the client's limit and not the server's. Use more engines.",
     )
+
+
+def client_takes_cores(context: Context) -> Warned | None:
+    """Under a schedule, the client takes cores from the servers beside it; coarser pacing gives some back.
+
+    What a paced client costs are its wake-ups, so half as many cost about half (docs/performance.md).
+    """
+    phase, cores = context.phase, _client_cores(context)
+    if phase.closed or not context.local or cores is None or cores <= SHARED_CORES * (context.cores or 1):
+        return None
+    turns = phase.pacing.get("turns") or 0
+    text = (
+        f"The load engine took {cores:.2f} of the {context.cores} cores that the servers run on "
+        f"({percent(cores / (context.cores or 1))}): they had less of them than before a client elsewhere."
+    )
+    if turns:
+        engines = max(len(phase.engines), 1)
+        quantum_us = 2e6 * phase.seconds * engines / turns
+        text += (
+            f" It woke {turns / phase.seconds:,.0f} times a second; `--pacing {quantum_us:.0f}us` would "
+            "halve that and about halve what it takes, and send operations up to so much later."
+        )
+    return Warned("client_takes_cores", text)
+
+
+def _client_cores(context: Context) -> float | None:
+    """Cores that all engines together used."""
+    return next((cost.cores for cost in context.costs if cost.party == "client (engine)"), None)
 
 
 CHECKS: tuple[Check, ...] = (
@@ -149,4 +179,5 @@ CHECKS: tuple[Check, ...] = (
     censored,
     littles_law,
     client_busy,
+    client_takes_cores,
 )
