@@ -3,9 +3,9 @@
 use crate::driver::{Attempt, Exchange};
 use crate::generate::Generator;
 use crate::operation::{Kind, Outcome};
-use crate::phase_state::{Performed, Ticket, Turn};
 use crate::plan::{Plan, Retry};
 use crate::reply::Brought;
+use crate::ticket::{Performed, Ticket, Turn};
 use std::sync::Arc;
 
 /// Deadlines and retries: one policy for all systems.

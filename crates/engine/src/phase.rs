@@ -32,7 +32,7 @@ use tokio::time::Instant;
 
 /// Grace beyond an operation's deadline before a client is given up.
 const GRACE: Duration = Duration::from_secs(2);
-/// How often the conductor looks whether the phase is over.
+/// How often it is looked whether the phase is over.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// What performs operations.
@@ -160,14 +160,14 @@ impl PhaseRunner<'_> {
                     tools,
                     present,
                 });
-                self.conduct(clients, leaving, start_ns, &phase.name)
+                self.supervise(clients, leaving, start_ns, &phase.name)
                     .await?
             }
             Workers::Threads(driver) => {
                 let threads = ClientThreads::start(state, &tools, driver, clients, &present)
                     .map_err(|e| e.to_string())?;
                 drop(present);
-                self.conduct(threads, leaving, start_ns, &phase.name)
+                self.supervise(threads, leaving, start_ns, &phase.name)
                     .await?
             }
         };
@@ -205,13 +205,13 @@ impl PhaseRunner<'_> {
     }
 
     /// What an audit has found, its records by their keys.
-    fn findings(&self, core: &mut PhaseState) -> Option<Findings> {
-        let audit = core.audit.take()?;
+    fn findings(&self, state: &mut PhaseState) -> Option<Findings> {
+        let audit = state.audit.take()?;
         Some(audit.findings(|rank| self.generator.key(rank).as_str().to_owned()))
     }
 
     /// Tick and obey until every client has left.
-    async fn conduct(
+    async fn supervise(
         &mut self,
         clients: impl Clients,
         mut leaving: mpsc::Receiver<()>,
@@ -321,29 +321,29 @@ impl PhaseRunner<'_> {
         start_ns: u64,
     ) -> Result<Ended, String> {
         let Closing {
-            state: mut core,
+            mut state,
             pacing,
             stop,
         } = closing;
-        let (unsent, unanswered) = core.close(monotonic_ns());
+        let (unsent, unanswered) = state.close(monotonic_ns());
         let used = Used::now(&*self.driver);
-        let reason = match (core.dispenser.stopped(), phase.limit.seconds) {
+        let reason = match (state.dispenser.stopped(), phase.limit.seconds) {
             (true, _) => "stop",
-            (false, Some(_)) if core.dispenser.end_ns() <= monotonic_ns() => "time",
+            (false, Some(_)) if state.dispenser.end_ns() <= monotonic_ns() => "time",
             _ => "operations",
         };
-        let end_ns = core.last_done.max(start_ns + 1);
-        let window = core.window();
+        let end_ns = state.last_done.max(start_ns + 1);
+        let window = state.window();
         let seconds = (window.end_ns - start_ns) as f64 / 1e9;
         let next = if phase.kind == PhaseKind::Audit {
             first
         } else {
-            core.dispenser.unused()
+            state.dispenser.unused()
         };
-        if core.unflushed > 0 {
+        if state.unflushed > 0 {
             let text = format!(
                 "{} writes were collected by the client, counted as done, and never acknowledged",
-                core.unflushed
+                state.unflushed
             );
             self.events.warn("unflushed", &text);
         }
@@ -360,25 +360,25 @@ impl PhaseRunner<'_> {
             },
             first: first.into(),
             next: Greatest(next),
-            operations: core.done,
-            ok: core.ok,
-            failed: failures(&core.outcomes),
+            operations: state.done,
+            ok: state.ok,
+            failed: failures(&state.outcomes),
             in_flight_cap: phase.in_flight.into(),
             arrivals: phase.arrivals.clone().into(),
-            verify: verification(&core, self.plan),
-            attempts: attempts(&core.attempts),
+            verify: verification(&state, self.plan),
+            attempts: attempts(&state.attempts),
             censored: Censored { unsent, unanswered },
             pacing,
             cpu_user_ns: used.cpu.user_ns - before.cpu.user_ns,
             cpu_system_ns: used.cpu.system_ns - before.cpu.system_ns,
             rss_max_bytes: peak_resident_bytes(),
             traffic: used.traffic_since(&before),
-            unflushed: self.driver.buffers().then_some(core.unflushed),
-            audit: self.findings(&mut core),
+            unflushed: self.driver.buffers().then_some(state.unflushed),
+            audit: self.findings(&mut state),
             ..Summary::default()
         };
-        let kinds = core.kinds;
-        let (ledger, write_clock) = core.dissolve();
+        let kinds = state.kinds;
+        let (ledger, write_clock) = state.dissolve();
         let mut tally = writer
             .join()
             .map_err(|_| "the writer failed")?
@@ -426,7 +426,7 @@ struct Closing {
     stop: bool,
 }
 
-/// Until the conductor looks again: soon, and at the end of each second, so that counts fall into the second they belong to.
+/// Until the next look: soon, and at the end of each second, so that counts fall into the second they belong to.
 fn until_look(start_ns: u64) -> Duration {
     let into = monotonic_ns().saturating_sub(start_ns) % SECOND;
     Duration::from_nanos(SECOND - into).min(LOOK)
@@ -442,8 +442,8 @@ async fn wait_until(at_ns: u64) {
     }
 }
 
-fn verification(core: &PhaseState, plan: &Plan) -> Verification {
-    let judged = &core.verdicts;
+fn verification(state: &PhaseState, plan: &Plan) -> Verification {
+    let judged = &state.verdicts;
     Verification {
         mode: plan.workload.verify.into(),
         checked: judged.checked,

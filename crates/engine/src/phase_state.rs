@@ -1,17 +1,16 @@
 //! The state of one engine's phase: what is handed out, in flight, acknowledged and counted. A pure state machine: it is told
-//! the time; the reactor's worker holds it in a cell, the blocking worker behind a lock.
+//! the time; the event loop owns it, clients on threads share it behind a lock.
 
 mod clock;
 mod record;
 mod seconds;
 
-pub use crate::counts::{ATTEMPTS, KindCounts, Verdicts};
-pub use crate::ticket::{Claim, Performed, Ticket, Turn};
 pub use clock::WriteClock;
 pub use seconds::Window;
 
 use crate::audit::Audit;
 use crate::clock::Usage;
+use crate::counts::{ATTEMPTS, KindCounts, Verdicts};
 use crate::dispense::{Dispenser, Next};
 use crate::generate::{Cursor, Draft};
 use crate::ledger::Ledger;
@@ -19,6 +18,7 @@ use crate::operation::{FieldSet, Kind, Outcome};
 use crate::plan::{PhaseKind, Verify, Workload};
 use crate::recorder::{Class, Recorder, Sample, Shares, WriterMessage};
 use crate::reply::Reply;
+use crate::ticket::{Claim, Performed, Ticket};
 use std::sync::mpsc::Sender;
 
 #[derive(Clone, Copy)]

@@ -2,10 +2,10 @@
 //! did not count, and writes it. Runs on the writer's thread, never on a worker's.
 
 use crate::client_state::{RunWait, Second as ClientSecond};
+use crate::counts::Verdicts;
 use crate::merged::{Greatest, Merge};
 use crate::operation::Outcome;
 use crate::phase_files::{COORDINATOR, PhaseFiles, Tagged, VIEWS, op_names};
-use crate::phase_state::Verdicts;
 use crate::recorder::{
     Buckets, CLOCKS, Clocked, IntervalSet, SECOND, SLOTS, Share, Straggler, TOTAL, Tick, slot,
 };

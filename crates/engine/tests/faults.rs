@@ -259,3 +259,49 @@ fn a_node_that_fails_is_left_to_the_others() {
     assert_eq!(asked.iter().sum::<u64>(), 600 + asked[1]);
     assert_eq!(again, Some(asked[1]), "each failed once, on that node");
 }
+
+/// Most the engine may hold while its servers read nothing, bytes: the clients' values, a megabyte that waits for each
+/// connection, and all else. Without that limit it would hold the 200 MB of all updates.
+const HELD_MAX: u64 = 100 << 20;
+
+fn nothing_is_read(kind: &str) {
+    let mut fake = Fake::start(&[]);
+    let workload = json!({
+        "records": 100, "mix": {"update": 1}, "write_all_fields": true,
+        "fields": {"count": 1, "length": {"kind": "constant", "length": 100_000}},
+    });
+    let run =
+        json!({"operations": 2000, "in_flight": 64, "timeout_ms": 50, "attempt_timeout_ms": 50});
+    let out = tempfile::tempdir().expect("a folder");
+    let mut plan = plan(&fake, kind, &out, &workload, &run);
+    let mut later = plan["phases"][1].clone();
+    later["name"] = json!("later");
+    later["limit"]["operations"] = json!(200);
+    later["in_flight"] = json!(1);
+    plan["phases"].as_array_mut().expect("a list").push(later);
+    plan["retry"] = json!("until-deadline");
+    let mut engine = opened(&plan);
+    fake.case(&json!({}));
+    assert_eq!(phase(&mut engine, "load")["ok"], 100); // connections are there
+    fake.case(&json!({"unread": true}));
+    let summary = phase(&mut engine, "run");
+    assert_eq!(summary["ok"], 0, "{summary:#}");
+    assert_eq!(summary["failed"], json!({"timeout": 2000}));
+    let held = summary["rss_max_bytes"].as_u64().expect("bytes");
+    println!("{kind}: {held} bytes held");
+    assert!(held < HELD_MAX, "{held} bytes");
+    fake.case(&json!({}));
+    let ok = phase(&mut engine, "later")["ok"].as_u64();
+    assert!(ok > Some(100), "{ok:?} of 200 after they read again");
+    assert_eq!(engine.exit(), 0);
+}
+
+#[test]
+fn a_cql_server_that_reads_nothing_costs_no_memory() {
+    nothing_is_read("cql");
+}
+
+#[test]
+fn an_hbase_server_that_reads_nothing_costs_no_memory() {
+    nothing_is_read("hbase");
+}

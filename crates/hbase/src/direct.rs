@@ -4,14 +4,16 @@
 
 use crate::call::{Delete, Get, GetRequest, MutateRequest, Put, check_row};
 use crate::cell::Row;
-use crate::client::{Client, Core, Table};
+use crate::client::Client;
 use crate::error::Error;
 use crate::locate::{Wanted, known};
 use crate::names::Address;
 use crate::once::row_answer;
 use crate::pb;
 use crate::region::Location;
-use crate::rpc::{self, Service, Stamps};
+use crate::rpc::{self, Service};
+use crate::shared::{Core, Table};
+use crate::stamps::Stamps;
 use bytes::Bytes;
 use std::sync::Arc;
 use std::time::Duration;

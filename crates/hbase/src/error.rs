@@ -5,8 +5,8 @@ mod exception;
 pub use exception::Exception;
 pub(crate) use exception::Meaning;
 
-use crate::names::{Address, TableName};
-use crate::rpc::Stamps;
+use crate::names::{Address, NotAName, TableName};
+use crate::stamps::Stamps;
 use crate::zookeeper::ZooKeeperError;
 use std::io;
 use std::sync::Arc;
@@ -112,6 +112,12 @@ impl Error {
     /// When the request was written and its answer read, if there was an answer.
     pub fn stamps(&self) -> Option<Stamps> {
         self.exception().map(|exception| exception.stamps)
+    }
+}
+
+impl From<NotAName> for Error {
+    fn from(error: NotAName) -> Self {
+        Self::Input(error.0)
     }
 }
 

@@ -32,7 +32,8 @@
 //! # Rooms
 //!
 //! `rpc` connections and calls · `cell` cells and rows as views over received bytes · `call` what can be asked for, one file
-//! each · `region`, `locate`, `meta`, `registry`, `zookeeper` where a row is · `once`, `client` the two levels · [`admin`]
+//! each · `region`, `locate`, `meta`, `registry`, `zookeeper` where a row is · `shared` what all calls share · `once`, `client`
+//! the two levels, `attempts` what an operation tells of its attempts · [`admin`]
 //! tables, regions, servers · `error` what went wrong and what helps.
 //!
 //! # Not in it
@@ -41,6 +42,7 @@
 //! `region::Location` is chosen. Rows may have any number of families. Filters and coprocessors are not offered.
 
 pub mod admin;
+mod attempts;
 mod call;
 mod cell;
 mod client;
@@ -54,19 +56,23 @@ mod pb;
 mod region;
 mod registry;
 mod rpc;
+mod shared;
+mod stamps;
 mod zookeeper;
 
+pub use attempts::{Answer, Attempt, Failed};
 pub use call::{
-    Append, Batch, Check, Columns, Compare, Delete, Durability, Get, Increment, Item, Put, Scan,
-    ScanOperation, Scanner,
+    Append, Check, Columns, Compare, Delete, Durability, Get, Increment, Item, Put, Scan,
 };
 pub use cell::{Cell, CellKind, Cells, Row};
-pub use client::{Answer, Attempt, Client, Config, Failed, Retries, Table};
+pub use client::{Client, ScanOperation};
 pub use direct::{Call, Direct, Frames, Place};
 pub use error::{Action, Error, Exception};
-pub use names::{Address, ServerName, TableName};
-pub use once::Once;
+pub use names::{Address, NotAName, ServerName, TableName};
+pub use once::{Batch, Once, Scanner};
 pub use region::{Placed, Region};
 pub use registry::Registry;
-pub use rpc::{Stamps, Traffic};
+pub use rpc::Traffic;
+pub use shared::{Config, Retries, Table};
+pub use stamps::Stamps;
 pub use zookeeper::{ZooKeeper, ZooKeeperError};

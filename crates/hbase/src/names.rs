@@ -1,10 +1,14 @@
 //! Names: of tables, of servers, of where they listen.
 
-use crate::error::Error;
 use crate::pb;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
+
+/// A text that is no name, and why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NotAName(pub String);
 
 /// A table's name; `default` is the namespace of names without one.
 ///
@@ -55,12 +59,12 @@ fn legal(word: &str) -> bool {
 }
 
 impl FromStr for TableName {
-    type Err = Error;
+    type Err = NotAName;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
+    fn from_str(text: &str) -> Result<Self, NotAName> {
         let (namespace, qualifier) = text.split_once(':').unwrap_or((DEFAULT_NAMESPACE, text));
         if !legal(namespace) || !legal(qualifier) {
-            return Err(Error::Input(format!(
+            return Err(NotAName(format!(
                 "`{text}` cannot be a table's name: use `table` or `namespace:table` of letters, digits, `_`, `-` and `.`, \
                  beginning with neither `-` nor `.`"
             )));
@@ -102,10 +106,10 @@ impl Address {
 }
 
 impl FromStr for Address {
-    type Err = Error;
+    type Err = NotAName;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
-        let wrong = || Error::Input(format!("`{text}` is not `host:port`"));
+    fn from_str(text: &str) -> Result<Self, NotAName> {
+        let wrong = || NotAName(format!("`{text}` is not `host:port`"));
         let (host, port) = text.rsplit_once(':').ok_or_else(wrong)?;
         let host = host
             .strip_prefix('[')
@@ -170,10 +174,10 @@ impl fmt::Display for ServerName {
 }
 
 impl FromStr for ServerName {
-    type Err = Error;
+    type Err = NotAName;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
-        let wrong = || Error::Input(format!("`{text}` is not `host,port,startcode`"));
+    fn from_str(text: &str) -> Result<Self, NotAName> {
+        let wrong = || NotAName(format!("`{text}` is not `host,port,startcode`"));
         let mut parts = text.rsplitn(3, ',');
         let (Some(start_code), Some(port), Some(host)) = (parts.next(), parts.next(), parts.next())
         else {

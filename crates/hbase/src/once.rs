@@ -1,17 +1,24 @@
 //! Single attempts. An attempt that fails has corrected the caches before it returns its error, so that the next one, whoever
 //! makes it, goes right if it can.
 
+mod assembly;
+mod multi;
+mod scanner;
+
+pub use scanner::{Batch, Scanner};
+
+use crate::attempts::Answer;
 use crate::call::{
     Append, Check, Delete, Get, GetRequest, Increment, Item, MutateRequest, Mutation, Put, Scan,
-    Scanner, check_row,
+    check_row,
 };
 use crate::cell::Row;
-use crate::client::{Answer, Core, Table};
 use crate::error::Error;
 use crate::locate::{Doubt, Wanted};
 use crate::pb;
 use crate::region::Location;
 use crate::rpc::{Reply, Request, Service};
+use crate::shared::{Core, Table};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -105,7 +112,7 @@ impl<'a> Once<'a> {
         table: &Table,
         items: &[Item<'_>],
     ) -> Result<Answer<Vec<Result<Row, Error>>>, Error> {
-        crate::call::multi(&self, table, items).await
+        multi::multi(&self, table, items).await
     }
 
     /// Read a range of rows: each batch is one call, one attempt.

@@ -6,9 +6,10 @@ use crate::net::Lag;
 use crate::operation::{Kind, Outcome};
 use crate::pacing::Pacer;
 use crate::perform::{Next, Progress, Tools};
-use crate::phase_state::{Claim, Performed, PhaseState, Ticket};
+use crate::phase_state::PhaseState;
 use crate::reply::{Batch, Reply};
 use crate::summary::PacingFacts;
+use crate::ticket::{Claim, Performed, Ticket};
 use std::sync::mpsc::Sender;
 
 /// Operations handed out before sockets are looked at again: a driver that answers at once would never let them be.

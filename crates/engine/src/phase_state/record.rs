@@ -1,9 +1,10 @@
 //! From an operation that was performed to verdicts and samples.
 
-use super::{Performed, PhaseState, Ticket};
+use super::PhaseState;
 use crate::operation::{Kind, Outcome};
 use crate::recorder::{Class, Sample};
 use crate::reply::Reply;
+use crate::ticket::{Performed, Ticket};
 
 impl PhaseState {
     /// The outcome after judging what came back: an absence that had to be expected is a success.

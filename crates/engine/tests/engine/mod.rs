@@ -63,8 +63,14 @@ impl Engine {
     }
 
     /// End its standard input and wait; its exit code.
-    pub fn exit(mut self) -> i32 {
+    pub fn exit(self) -> i32 {
+        self.last_words().0
+    }
+
+    /// As [`Self::exit`], with the events that were left.
+    pub fn last_words(mut self) -> (i32, Vec<Value>) {
         drop(self.input.take());
-        self.child.wait().unwrap().code().unwrap()
+        let code = self.child.wait().unwrap().code().unwrap();
+        (code, self.events.iter().collect())
     }
 }

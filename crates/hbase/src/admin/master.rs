@@ -3,7 +3,8 @@
 use super::Admin;
 use crate::error::{Action, Error};
 use crate::names::Address;
-use crate::rpc::{Service, Stamps};
+use crate::rpc::Service;
+use crate::stamps::Stamps;
 use prost::Message;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};

@@ -17,7 +17,7 @@ pub use compact::Compaction;
 pub use descriptor::{Bloom, Family, TableDescriptor};
 pub use tables::TableState;
 
-use crate::client::Core;
+use crate::shared::Core;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;

@@ -185,7 +185,7 @@ fn table_of(region: &Region) -> Result<TableName, Error> {
         .split(|byte| *byte == b',')
         .next()
         .unwrap_or_default();
-    String::from_utf8_lossy(table).parse()
+    Ok(String::from_utf8_lossy(table).parse()?)
 }
 
 fn region_info(region: &Region) -> Result<pb::RegionInfo, Error> {

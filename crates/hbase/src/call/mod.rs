@@ -20,11 +20,12 @@ pub use increment::Increment;
 pub use multi::Item;
 pub use mutation::Durability;
 pub use put::Put;
-pub use scan::{Batch, Scan, ScanOperation, Scanner};
+pub use scan::Scan;
 
 pub(crate) use get::GetRequest;
-pub(crate) use multi::multi;
+pub(crate) use multi::{RegionShare, ServerShare};
 pub(crate) use mutation::{MutateRequest, Mutation};
+pub(crate) use scan::Edge;
 
 use crate::error::Error;
 

@@ -1,12 +1,5 @@
 //! Scan: a range of rows, over as many regions as it touches.
 
-mod assembly;
-mod operation;
-mod scanner;
-
-pub use operation::ScanOperation;
-pub use scanner::{Batch, Scanner};
-
 use super::Columns;
 use crate::pb;
 use std::ops::Range;
@@ -18,13 +11,13 @@ const MAX_BYTES: u64 = 2 << 20;
 
 /// Where a range begins or ends; an empty row is the table's own edge.
 #[derive(Debug, Clone)]
-struct Edge {
-    row: Vec<u8>,
-    included: bool,
+pub(crate) struct Edge {
+    pub(crate) row: Vec<u8>,
+    pub(crate) included: bool,
 }
 
 impl Edge {
-    fn at(row: &[u8], included: bool) -> Self {
+    pub(crate) fn at(row: &[u8], included: bool) -> Self {
         Self {
             row: row.to_vec(),
             included,
@@ -35,11 +28,11 @@ impl Edge {
 /// What to read: by default all columns of all rows, newest versions, in order.
 #[derive(Debug, Clone)]
 pub struct Scan {
-    start: Edge,
+    pub(crate) start: Edge,
     stop: Edge,
-    reversed: bool,
-    limit: Option<u64>,
-    caching: u32,
+    pub(crate) reversed: bool,
+    pub(crate) limit: Option<u64>,
+    pub(crate) caching: u32,
     max_bytes: u64,
     columns: Columns,
     versions: u32,
@@ -155,7 +148,7 @@ impl Scan {
     }
 
     /// As the message that opens a scanner which goes on at `from`.
-    fn message(&self, from: &Edge) -> pb::Scan {
+    pub(crate) fn message(&self, from: &Edge) -> pb::Scan {
         pb::Scan {
             column: self.columns.messages(),
             start_row: Some(from.row.clone()),
@@ -176,7 +169,7 @@ impl Scan {
     }
 
     /// Whether nothing of what is wanted lies behind the region from `start` to `end`.
-    fn ends_in(&self, start: &[u8], end: &[u8]) -> bool {
+    pub(crate) fn ends_in(&self, start: &[u8], end: &[u8]) -> bool {
         let stop = &*self.stop.row;
         if self.reversed {
             return start.is_empty() || (!stop.is_empty() && start <= stop);

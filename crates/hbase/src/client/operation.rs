@@ -1,176 +1,13 @@
 //! Operations: attempts until one succeeds, is useless, or the time is over.
 
-use super::{Client, Retries, Table};
+use super::Client;
+use crate::attempts::{Answer, Attempts, Failed, timed_out};
 use crate::call::Item;
 use crate::cell::Row;
 use crate::error::{Action, Error};
 use crate::once::Once;
-use crate::rpc::{Stamps, monotonic_ns};
-use std::fmt;
-use std::time::Duration;
-use tokio::time::Instant;
-
-/// The longest pause between two attempts.
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
-/// Overloaded servers are left alone for so many times the usual pause.
-const OVERLOAD_FACTOR: u32 = 4;
-
-/// What an operation brought.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer<T> {
-    /// The result.
-    pub value: T,
-    /// When the successful attempt was on the wire.
-    pub stamps: Stamps,
-    /// The attempts that failed before it.
-    pub failed: Vec<Attempt>,
-}
-
-impl<T> Answer<T> {
-    pub(crate) const fn first(value: T, stamps: Stamps) -> Self {
-        Self {
-            value,
-            stamps,
-            failed: Vec::new(),
-        }
-    }
-}
-
-/// An attempt that failed.
-#[derive(Debug, Clone)]
-pub struct Attempt {
-    /// Why.
-    pub error: Error,
-    /// When it was begun, CLOCK_MONOTONIC ns.
-    pub started_ns: u64,
-    /// When it had failed, CLOCK_MONOTONIC ns.
-    pub ended_ns: u64,
-}
-
-impl PartialEq for Attempt {
-    fn eq(&self, other: &Self) -> bool {
-        (self.started_ns, self.ended_ns) == (other.started_ns, other.ended_ns)
-    }
-}
-
-impl Eq for Attempt {}
-
-/// An operation that failed.
-#[derive(Debug, Clone)]
-pub struct Failed {
-    /// Its attempts in order: at least one.
-    pub attempts: Vec<Attempt>,
-}
-
-impl Failed {
-    /// Why the last attempt failed.
-    pub fn error(&self) -> &Error {
-        &self
-            .attempts
-            .last()
-            .expect("an operation fails by its last attempt")
-            .error
-    }
-}
-
-impl fmt::Display for Failed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.error())?;
-        match self.attempts.len() {
-            1 => Ok(()),
-            n => write!(f, " (after {n} attempts)"),
-        }
-    }
-}
-
-impl std::error::Error for Failed {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(self.error())
-    }
-}
-
-impl From<Failed> for Error {
-    fn from(mut failed: Failed) -> Self {
-        failed
-            .attempts
-            .pop()
-            .expect("an operation fails by its last attempt")
-            .error
-    }
-}
-
-/// The attempts of one operation: told how each went, it says whether and when there is another.
-pub(crate) struct Attempts {
-    deadline: Instant,
-    retries: Retries,
-    pause: Duration,
-    attempt_timeout: Duration,
-    started_ns: u64,
-    failed: Vec<Attempt>,
-}
-
-impl Attempts {
-    pub(crate) fn begin(client: &Client) -> Self {
-        let config = &client.core.config;
-        Self {
-            deadline: Instant::now() + config.operation_timeout,
-            retries: config.retries,
-            pause: config.pause,
-            attempt_timeout: config.attempt_timeout,
-            started_ns: monotonic_ns(),
-            failed: Vec::new(),
-        }
-    }
-
-    /// How long the next attempt may take.
-    pub(crate) fn patience(&self) -> Duration {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        left.min(self.attempt_timeout)
-    }
-
-    /// An attempt failed. Returns when the next one is due; the operation's failure if there is none.
-    pub(crate) async fn failed(&mut self, error: Error) -> Result<(), Failed> {
-        let pause = self.pause_after(&error);
-        let useless = error.action() == Action::GiveUp;
-        self.failed.push(Attempt {
-            error,
-            started_ns: self.started_ns,
-            ended_ns: monotonic_ns(),
-        });
-        if useless || self.retries == Retries::None || Instant::now() + pause >= self.deadline {
-            return Err(Failed {
-                attempts: std::mem::take(&mut self.failed),
-            });
-        }
-        if !pause.is_zero() {
-            tokio::time::sleep(pause).await;
-        }
-        self.started_ns = monotonic_ns();
-        Ok(())
-    }
-
-    /// None before going on with a new location the first time, then longer each time, and uneven, so that callers who failed
-    /// together do not come back together.
-    fn pause_after(&self, error: &Error) -> Duration {
-        let before = self.failed.len() as u32;
-        if before == 0 && error.action() == Action::Relocate {
-            return Duration::ZERO;
-        }
-        let factor = if error.overloaded() {
-            OVERLOAD_FACTOR
-        } else {
-            1
-        };
-        let grown = self.pause * factor * 2_u32.pow(before.min(10));
-        let unevenness = 0.75 + 0.5 * (monotonic_ns() % 1024) as f64 / 1024.0;
-        grown.min(LONGEST_PAUSE).mul_f64(unevenness)
-    }
-
-    /// The failures before the success.
-    pub(crate) fn into_failed(self) -> Vec<Attempt> {
-        self.failed
-    }
-}
+use crate::shared::Table;
+use crate::stamps::Stamps;
 
 impl Client {
     /// Attempts until one succeeds.
@@ -181,7 +18,7 @@ impl Client {
     where
         F: Future<Output = Result<Answer<T>, Error>>,
     {
-        let mut attempts = Attempts::begin(self);
+        let mut attempts = Attempts::begin(&self.core.config);
         loop {
             let patience = attempts.patience();
             let call = attempt(self.once().within(patience));
@@ -205,7 +42,7 @@ impl Client {
         table: &Table,
         items: &[Item<'_>],
     ) -> Result<Answer<Vec<Result<Row, Error>>>, Failed> {
-        let mut attempts = Attempts::begin(self);
+        let mut attempts = Attempts::begin(&self.core.config);
         let mut done: Vec<Option<Result<Row, Error>>> = vec![None; items.len()];
         loop {
             let open: Vec<usize> = (0..items.len())
@@ -230,7 +67,7 @@ impl Client {
                     Ok(()) => false,
                     Err(failed) if done.iter().any(Option::is_none) => return Err(failed),
                     Err(failed) => {
-                        attempts.failed = failed.attempts;
+                        attempts.take_back(failed);
                         true
                     }
                 },
@@ -260,11 +97,4 @@ fn first_open(done: &[Option<Result<Row, Error>>]) -> Option<Error> {
     errors
         .find(|error| error.action() != Action::GiveUp)
         .cloned()
-}
-
-pub(crate) fn timed_out(after: Duration) -> Error {
-    Error::Timeout {
-        what: "HBase".to_owned(),
-        after,
-    }
 }

@@ -5,9 +5,12 @@ use crate::cell::{Cell, CellKind};
 use crate::error::Action;
 use crate::names::Address;
 use crate::pb;
+use crate::registry::Registry;
 use crate::rpc::script::{accept, answer, listen, read_frame, refusal};
 use crate::rpc::wire::{Field, Fields};
 use prost::Message;
+use std::sync::Mutex;
+use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 

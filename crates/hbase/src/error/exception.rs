@@ -3,7 +3,7 @@
 use super::Action;
 use crate::names::Address;
 use crate::pb;
-use crate::rpc::Stamps;
+use crate::stamps::Stamps;
 use std::fmt;
 
 /// An exception as a server sent it.

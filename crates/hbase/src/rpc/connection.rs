@@ -3,11 +3,12 @@
 //! It takes requests from the moment it exists: they wait in the outgoing buffer while the socket is being connected, so that
 //! all callers share one connect and one failure.
 
+use super::Reply;
 use super::frame;
 use super::request::Request;
-use super::{Reply, Stamps};
 use crate::error::Error;
 use crate::names::Address;
+use crate::stamps::Stamps;
 use slab::Slab;
 use std::future::{Future, poll_fn};
 use std::mem;

@@ -2,11 +2,12 @@
 
 use super::connection::{Connection, State, stamps};
 use super::frame::{self, Content, MAX_FRAME, NO_CALL};
-use super::pool::{Counters, PoolConfig};
-use super::{Reply, Service, Stamps, hello, monotonic_ns};
+use super::traffic::Counters;
+use super::{Reply, Service, hello};
 use crate::error::{Error, Exception};
 use crate::names::Address;
 use crate::pb;
+use crate::stamps::{Stamps, monotonic_ns};
 use bytes::{Buf, Bytes, BytesMut};
 use prost::Message;
 use std::future::{Future, poll_fn};
@@ -27,6 +28,17 @@ const KEEP_BUFFER: usize = 1 << 20;
 /// A server that acknowledges none of our bytes for so long is taken for gone.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(20);
 
+/// How connections are made.
+#[derive(Debug, Clone)]
+pub(crate) struct PoolConfig {
+    /// Effective user.
+    pub(crate) user: String,
+    /// Connections for data to each server.
+    pub(crate) connections: usize,
+    /// How long a connect may take.
+    pub(crate) connect_timeout: Duration,
+}
+
 /// Live for one connection; its callers see only `connection`.
 pub(super) async fn run(
     connection: Arc<Connection>,
@@ -34,7 +46,7 @@ pub(super) async fn run(
     connect_timeout: Duration,
     counters: Arc<Counters>,
 ) {
-    let _mourner = Mourner(&connection);
+    let _close_on_drop = CloseOnDrop(&connection);
     let end = match connect(&connection.server, connect_timeout).await {
         Ok(stream) => {
             let mut link = Link {
@@ -73,9 +85,9 @@ async fn connect(server: &Address, within: Duration) -> io::Result<TcpStream> {
 }
 
 /// Callers must not wait for a task that is gone (its runtime was shut down).
-struct Mourner<'a>(&'a Connection);
+struct CloseOnDrop<'a>(&'a Connection);
 
-impl Drop for Mourner<'_> {
+impl Drop for CloseOnDrop<'_> {
     fn drop(&mut self) {
         self.0.close(lost(self.0, "its runtime was shut down"));
     }

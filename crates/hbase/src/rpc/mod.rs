@@ -10,6 +10,7 @@ mod hello;
 mod link;
 mod pool;
 mod request;
+mod traffic;
 pub(crate) mod wire;
 
 #[cfg(test)]
@@ -18,13 +19,15 @@ pub(crate) mod script;
 mod tests;
 
 pub(crate) use frame::{MAX_FRAME, NO_CALL, read};
+pub(crate) use link::PoolConfig;
 pub(crate) use link::{answer, frame_len, open};
-pub use pool::Traffic;
-pub(crate) use pool::{Endpoint, Pool, PoolConfig};
+pub(crate) use pool::{Endpoint, Pool};
 pub(crate) use request::{Plain, Request};
+pub use traffic::Traffic;
 
 use crate::error::Error;
 use crate::names::Address;
+use crate::stamps::Stamps;
 use bytes::Bytes;
 use std::time::Duration;
 
@@ -54,18 +57,6 @@ impl Service {
     }
 }
 
-/// When a call was on the wire, CLOCK_MONOTONIC nanoseconds.
-///
-/// Both are read once for each system call, not for each call: requests that left together share `sent_ns`, answers that came
-/// together share `received_ns`. Our own queues are in neither.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Stamps {
-    /// Just before the first `write()` that was handed the request.
-    pub sent_ns: u64,
-    /// Just after the `read()` that completed the answer, before it was parsed.
-    pub received_ns: u64,
-}
-
 /// An answer.
 #[derive(Debug, Clone)]
 pub(crate) struct Reply {
@@ -90,15 +81,4 @@ impl Reply {
 /// Append `request` as call `id`, which is waited for so long.
 pub(crate) fn write(out: &mut Vec<u8>, id: u32, request: &impl Request, timeout: Duration) {
     frame::write(out, id, request, pool::millis(timeout));
-}
-
-/// CLOCK_MONOTONIC, ns.
-pub(crate) fn monotonic_ns() -> u64 {
-    let mut spec = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: `spec` is a valid out pointer and every Linux has this clock.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut spec) };
-    spec.tv_sec as u64 * 1_000_000_000 + spec.tv_nsec as u64
 }

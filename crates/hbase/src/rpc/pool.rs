@@ -1,73 +1,17 @@
 //! The servers known, and the connections to each.
 
 use super::connection::Connection;
+use super::link::PoolConfig;
 use super::request::{Plain, Request};
+use super::traffic::{Counters, Traffic};
 use super::{Reply, Service, hello, link};
 use crate::error::Error;
 use crate::names::Address;
 use prost::Message;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
-
-/// What the connections of a client have done so far.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Traffic {
-    /// Requests handed to a `write()`.
-    pub requests: u64,
-    /// Answers received.
-    pub answers: u64,
-    /// `read()` calls that brought bytes.
-    pub reads: u64,
-    /// Bytes they brought.
-    pub bytes_in: u64,
-    /// `write()` calls that took bytes.
-    pub writes: u64,
-    /// Bytes they took.
-    pub bytes_out: u64,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Counters {
-    requests: AtomicU64,
-    answers: AtomicU64,
-    reads: AtomicU64,
-    bytes_in: AtomicU64,
-    writes: AtomicU64,
-    bytes_out: AtomicU64,
-}
-
-impl Counters {
-    pub(super) fn wrote(&self, bytes: usize) {
-        self.writes.fetch_add(1, Ordering::Relaxed);
-        self.bytes_out.fetch_add(bytes as u64, Ordering::Relaxed);
-    }
-
-    pub(super) fn read(&self, bytes: usize) {
-        self.reads.fetch_add(1, Ordering::Relaxed);
-        self.bytes_in.fetch_add(bytes as u64, Ordering::Relaxed);
-    }
-
-    pub(super) fn sent(&self, requests: usize) {
-        self.requests.fetch_add(requests as u64, Ordering::Relaxed);
-    }
-
-    pub(super) fn answered(&self, answers: u64) {
-        self.answers.fetch_add(answers, Ordering::Relaxed);
-    }
-}
-
-/// How connections are made.
-#[derive(Debug, Clone)]
-pub(crate) struct PoolConfig {
-    /// Effective user.
-    pub(crate) user: String,
-    /// Connections for data to each server.
-    pub(crate) connections: usize,
-    /// How long a connect may take.
-    pub(crate) connect_timeout: Duration,
-}
 
 /// The servers known. Cheap to share; connections are made when they are first needed, and end with the pool.
 #[derive(Debug)]
@@ -124,15 +68,7 @@ impl Pool {
     }
 
     pub(crate) fn traffic(&self) -> Traffic {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Traffic {
-            requests: read(&self.counters.requests),
-            answers: read(&self.counters.answers),
-            reads: read(&self.counters.reads),
-            bytes_in: read(&self.counters.bytes_in),
-            writes: read(&self.counters.writes),
-            bytes_out: read(&self.counters.bytes_out),
-        }
+        self.counters.traffic()
     }
 }
 

@@ -115,7 +115,7 @@ impl State {
     }
 
     /// Which lines lead to which node.
-    fn chart(&mut self) {
+    fn group_by_node(&mut self) {
         let lines = self.lines.iter().flatten();
         let placed: Vec<_> = lines
             .map(|line| (line.place.node, line.connection.token()))
@@ -347,7 +347,7 @@ impl CqlSession {
             fail(client, Failure::from(why), turn);
         }
         let _ = self.broken.send(line.place); // the keeper outlives the loop
-        self.state.chart();
+        self.state.group_by_node();
     }
 
     fn connected(&mut self, place: Place, socket: Socket, turn: &Turn<'_>) {
@@ -368,7 +368,7 @@ impl CqlSession {
                     probed_ns: 0,
                     collects: false,
                 });
-                state.chart();
+                state.group_by_node();
             }
             Err(_) => drop(self.broken.send(place)),
         }
@@ -386,7 +386,7 @@ impl CqlSession {
             let left = net::Ended("the connection is not wanted any more");
             self.with_line(token, turn, |_, _, _| Err(left));
         }
-        self.state.chart();
+        self.state.group_by_node();
     }
 }
 

@@ -1,8 +1,11 @@
 //! A scan whose calls are tried again.
 
-use super::{Batch, Scan, Scanner};
+use super::Client;
+use crate::attempts::{Answer, Attempts, Failed, timed_out};
+use crate::call::Scan;
 use crate::cell::Row;
-use crate::client::{Answer, Attempts, Client, Failed, Table, timed_out};
+use crate::once::{Batch, Scanner};
+use crate::shared::Table;
 use std::collections::VecDeque;
 
 /// Reads a range of rows. Every batch is an operation of its own, with its own deadline.
@@ -26,7 +29,7 @@ impl ScanOperation {
 
     /// The next rows, at least one; None after the last.
     pub async fn next_batch(&mut self) -> Result<Option<Answer<Vec<Row>>>, Failed> {
-        let mut attempts = Attempts::begin(&self.client);
+        let mut attempts = Attempts::begin(&self.client.core.config);
         loop {
             let patience = attempts.patience();
             self.scanner.set_within(patience);

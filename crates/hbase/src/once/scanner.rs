@@ -1,15 +1,16 @@
 //! A scan as a sequence of single calls that can be gone on with after any of them failed.
 
 use super::assembly::Assembly;
-use super::{Edge, Scan};
+use super::{Once, garbled};
+use crate::call::{Edge, Scan};
 use crate::cell::Row;
-use crate::client::{Core, Table};
 use crate::error::Error;
 use crate::locate::Wanted;
-use crate::once::{Once, garbled};
 use crate::pb;
 use crate::region::Location;
-use crate::rpc::{Plain, Reply, Service, Stamps};
+use crate::rpc::{Plain, Reply, Service};
+use crate::shared::{Core, Table};
+use crate::stamps::Stamps;
 use std::sync::Arc;
 use std::time::Duration;
 
