@@ -125,7 +125,7 @@ def test_all_servers_of_a_node_are_in_its_group(hbase3: HBaseTestbed) -> None:
 
 def test_every_server_tells_its_figures_anew_each_second(hbase3: HBaseTestbed) -> None:
     for target in hbase3.targets():
-        assert {role for role, _, _ in target.jmx} >= {DATANODE if "node" in target.name else MASTER}
+        assert {role.name for role, _, _ in target.jmx} >= {DATANODE if "node" in target.name else MASTER}
     web = hbase3.nodes[0].spec.web(REGIONSERVER)
 
     def received() -> int | None:
