@@ -71,7 +71,9 @@ def test_every_server_tells_and_reads_are_counted_within_seconds(watched: HBaseT
         there = set(frame.filter(source=target.name)["metric"])
         assert not expected(target) - there, target.name
         assert {"server_heap_used_bytes", "server_gc_seconds_total", "cpu_seconds_total"} <= there
-    (head,) = (target.name for target in watched.targets() if "master" in {role for role, _, _ in target.jmx})
+    (head,) = (
+        target.name for target in watched.targets() if "master" in {role.name for role, _, _ in target.jmx}
+    )
     assert sampler.latest(head, "server_region_servers_live") == 2
     assert sampler.latest(head, "server_hdfs_live_data_nodes") == 2
     assert sampler.latest(head, "server_regions_in_transition") == 0
