@@ -16,10 +16,8 @@ from steelyard.analysis.cost import client_cpu_us, costs, master_cpu_us, node_cp
 from steelyard.analysis.counters import Window, mean_rate, rates, unwrapped
 from steelyard.analysis.distribution import from_histogram, from_summary, spectrum
 from steelyard.analysis.inside import inside
-from steelyard.analysis.little import little
-from steelyard.analysis.offered import completed_while_due, kept
+from steelyard.analysis.offered import completed_while_due, kept, little, of_states, saturation
 from steelyard.analysis.reasons import reasons
-from steelyard.analysis.saturation import of_states, saturation
 from steelyard.analysis.spread import engine_spread, repeated
 from steelyard.analysis.summary import Saturation, mean_offered, phase_from_summary
 

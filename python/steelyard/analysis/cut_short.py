@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from steelyard.analysis.distribution import from_histogram
-from steelyard.analysis.saturation import of_states, saturation
+from steelyard.analysis.offered import of_states, saturation
 from steelyard.analysis.summary import CLOCKS, TOTAL, Histograms, Operation, Phase, Saturation, mean_offered
 from steelyard.results.intervals import CLIENT
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from steelyard.analysis.little import little
-from steelyard.analysis.offered import kept
+from steelyard.analysis.offered import kept, little
 from steelyard.analysis.warnings.base import Check, Context, Warned, kinds, percent
 
 BUSY_CORE = 0.9
