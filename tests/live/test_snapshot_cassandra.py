@@ -42,7 +42,7 @@ def test_what_was_loaded_comes_back(bench: Bench) -> None:
 
     changed = bench.restored(kept)
     assert changed.holding() == kept.holding
-    assert changed.restored["shared_bytes"] > 0
+    assert changed.restored.shared_bytes > 0
     assert rows(changed) == RECORDS
     bench.change(changed)
     assert rows(changed) != RECORDS

@@ -62,7 +62,7 @@ def test_what_was_loaded_comes_back(bench: Bench, monkeypatch: pytest.MonkeyPatc
 
     changed = bench.restored(kept)
     assert changed.holding() == kept.holding
-    assert changed.restored["shared_bytes"] > 0
+    assert changed.restored.shared_bytes > 0
     assert data.fsck([node.spec for node in changed.nodes], data.TABLES)
     assert rows(changed) == RECORDS
     bench.change(changed)
