@@ -133,7 +133,7 @@ def _hbase(testbed: HBaseTestbed, name: str, folder: Path) -> Pair:
     """On a table that ours makes, of one record that either writes over."""
     assert testbed.launch is not None
     sources = [JAVA / "ycsb" / "HBaseBinding.java", *(JAVA / "peer").glob("*.java")]
-    real = RealYcsb("HBaseBinding", sources, f"{testbed.launch.hbase}/*", folder=folder)
+    real = RealYcsb("HBaseBinding", sources, f"{testbed.launch.hbase.jars.folder}/*", folder=folder)
     servers = ",".join(testbed.driver()["registry"])
     said = (f"hbase.client.bootstrap.servers={servers}", "columnfamily=cf", f"table={name}")
     words = [word for one in said for word in ("-p", one)]
