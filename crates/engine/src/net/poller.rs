@@ -132,7 +132,9 @@ impl Poller {
             // SAFETY: the buffer is 8 bytes, as eventfd asks. Unread it would end every later sleep at once.
             unsafe { libc::read(watched.fd, (&raw mut count).cast(), 8) };
         }
-        self.poll(0)
+        self.poll(0);
+        self.notified |= woken > 0; // what was read is no event of the poller any more
+        &self.ready
     }
 
     fn poll(&mut self, timeout_ms: i32) -> &[Ready] {
@@ -237,6 +239,7 @@ mod tests {
         let before = monotonic_ns();
         poller.sleep(before + 10_000 * MS, before);
         assert!(monotonic_ns() < before + 5_000 * MS);
+        assert!(poller.notified(), "what came with it is to be taken up");
     }
 
     #[test]
