@@ -111,7 +111,7 @@ def left_of(name: str, out: Path, state: Path) -> dict[str, list[str]]:
         ],
         "namespaces": [*map(str, spaces)],
         "mounts": [line for line in Path("/proc/mounts").read_text().splitlines() if str(out) in line],
-        "folders": [*map(str, out.glob("**/work")), *map(str, (state / "clusters").glob("*"))],
+        "folders": [*map(str, out.glob("**/work")), *map(str, (state / "clusters").glob(name))],
     }
     return {what: some for what, some in found.items() if some}
 

@@ -270,7 +270,9 @@ pub fn operations(
             )
         })
         .collect();
-    for (name, views) in views {
+    for (name, mut views) in views {
+        // Beside distributions stands the count of this name; its times are in the series and the histograms.
+        views.0.remove("not_yet");
         ops.entry(name).or_default().views = views;
     }
     ops

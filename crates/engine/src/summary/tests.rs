@@ -144,3 +144,19 @@ fn percentiles_of_parts_are_never_those_of_the_whole() {
     whole.merge(&part);
     assert!(whole.ops["TOTAL"].views.0.is_empty());
 }
+
+#[test]
+fn a_count_and_its_times_do_not_share_a_key() {
+    let mut histogram = crate::recorder::histogram();
+    histogram.saturating_record(5);
+    let seen = Distribution::from(&histogram);
+    let views = crate::phase_files::VIEWS.map(|view| (view.to_owned(), seen.clone()));
+    let mut kinds: [KindCounts; Kind::ALL.len()] = Default::default();
+    kinds[Kind::Read as usize].count = 3;
+    kinds[Kind::Read as usize].not_yet = 2;
+    let views = BTreeMap::from([(Kind::Read.name().to_owned(), Views(BTreeMap::from(views)))]);
+    let ops = operations(views, &kinds);
+    let text = serde_json::to_string(&ops).unwrap();
+    let read: BTreeMap<String, OperationSummary> = serde_json::from_str(&text).unwrap();
+    assert_eq!(read["READ"].counts.as_ref().unwrap().not_yet, 2, "{text}");
+}
