@@ -74,7 +74,7 @@ def _answers(found: Answers, charts: Path | None) -> list[str]:
         if drawn.chart:
             lines += _charts(write_charts({drawn.key: drawn.chart}, charts) if charts else {})
         lines += table_lines(drawn.table)
-    for answer in found.claims:
+    for answer in (*found.claims, *found.checks):
         lines += table_lines(evidence_table(answer))
     return lines
 
