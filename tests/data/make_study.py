@@ -81,7 +81,7 @@ unsteady = "the paper's runs last seconds"
 
 [[checks]]
 id = "level"
-statement = "A read takes some milliseconds with four threads."
+statement = "Four threads read within milliseconds."
 metric = "read_service_mean_ns"
 where = { clients = 4, consistency = "ONE" }
 check = { kind = "value", unit = "ms", above = 1, below = 9, papers = { "Another paper" = "> 50 ms" } }

@@ -83,7 +83,7 @@ def test_checks_of_ours_are_counted_and_shown_apart(run: Path, found: Answers) -
         "level",
     ]
     page = write_report(run, "html").read_text()
-    assert page.index("<h2>Claims</h2>") < page.index("<h2>Checks of ours</h2>")
+    assert page.index("<h2>Claims in words</h2>") < page.index("<h2>Checks of ours</h2>")
 
 
 def test_a_value_has_its_unit_and_other_sources_their_word(found: Answers) -> None:

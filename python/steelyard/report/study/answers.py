@@ -10,11 +10,14 @@ import polars as pl
 from pydantic import ValidationError
 
 from steelyard.analysis.claims import Verdict, judge
+from steelyard.analysis.claims.verdict import SIZE
 from steelyard.analysis.claims.why import bear_out
 from steelyard.analysis.evidence import Trials
 from steelyard.errors import InputError
 from steelyard.report.figures import histograms_of, trial_frame
+from steelyard.report.formatting import NONE, clean, digits
 from steelyard.report.model import ReportModel
+from steelyard.report.study.amounts import NS_PER, told
 from steelyard.report.study.plots import Drawn, draw
 from steelyard.results.frames import Results
 from steelyard.results.in_effect import part
@@ -34,6 +37,33 @@ class Answer:
     def holds(self) -> bool:
         """Whether what is claimed of direction and size is confirmed; what cannot be judged does not."""
         return {self.verdict.direction, self.verdict.size} <= {"confirmed", "not claimed"}
+
+    @property
+    def found(self) -> str:
+        """What was found in the unit in which it is claimed, or a dash."""
+        if self.verdict.estimate is None:
+            return NONE
+        unit = self.claim.unit
+        return told(self.verdict.estimate, self.verdict.metric, unit if unit in NS_PER else "ms")
+
+    @property
+    def printed(self) -> str:
+        """What the paper prints: a plain value in our digits, anything else in its own."""
+        paper = self.claim.printed
+        if paper is None:
+            return NONE
+        plain = paper.low == paper.high and not paper.unit and not paper.label
+        return digits(paper.low) if plain else clean(paper.words)
+
+    @property
+    def band(self) -> tuple[float, float] | None:
+        """Sizes that agree with the paper's figure, in the unit of the verdict's; None where none is
+        claimed."""
+        paper = self.claim.printed
+        if paper is None or self.verdict.size == "not claimed":
+            return None
+        low, high = self.claim.in_metric(paper).band
+        return low / SIZE, high * SIZE
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from steelyard.analysis.claims.verdict import SIZE
-from steelyard.report.formatting import NONE, clean, digits
-from steelyard.report.study.amounts import NS_PER, told, words_of
+from steelyard.report.formatting import clean
+from steelyard.report.study.amounts import told, words_of
 from steelyard.report.study.answers import Answer, Answers
 from steelyard.report.tables.base import Table
 from steelyard.spec.checks import Why
@@ -24,6 +24,11 @@ BORNE = {
 """What a figure says of the reason it stands for."""
 WORDS = ("confirmed", "refuted", "inconclusive", "range not covered", "not claimed")
 """Verdicts, in the order in which they are counted."""
+
+RULE = (
+    "Direction is confirmed when the 95 % interval lies on the claimed side; size when it lies within "
+    f"the paper's figure divided and multiplied by {SIZE}."
+)
 
 
 def headline(found: Answers) -> str:
@@ -64,33 +69,13 @@ def _table(title: str, first: str, answers: Sequence[Answer]) -> Table | None:
             clean(answer.claim.statement),
             answer.verdict.direction,
             answer.verdict.size,
-            _estimate(answer),
-            _paper(answer),
+            answer.found,
+            answer.printed,
         )
         for answer in answers
     ]
-    note = (
-        "Direction is confirmed when the 95 % interval lies on the claimed side; size when it lies within "
-        f"the paper's figure divided and multiplied by {SIZE}."
-    )
     columns = (first, "statement", "direction", "size", "found", "paper")
-    return Table(title, columns, rows, words=4, note=note) if rows else None
-
-
-def _estimate(answer: Answer) -> str:
-    verdict, unit = answer.verdict, answer.claim.unit
-    if verdict.estimate is None:
-        return NONE
-    return told(verdict.estimate, verdict.metric, unit if unit in NS_PER else "ms")
-
-
-def _paper(answer: Answer) -> str:
-    """A plain value in our digits, anything else as the paper has it."""
-    printed = answer.claim.printed
-    if printed is None:
-        return NONE
-    plain = printed.low == printed.high and not printed.unit and not printed.label
-    return digits(printed.low) if plain else clean(printed.words)
+    return Table(title, columns, rows, words=4, note=RULE) if rows else None
 
 
 def grounds(answer: Answer) -> Iterator[tuple[str, str]]:
