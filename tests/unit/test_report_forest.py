@@ -36,6 +36,7 @@ def answer(
 ) -> Answer:
     size = "not claimed" if paper is None else "confirmed"
     told = {"direction": "confirmed", "size": size, "words": "", "estimate": found, "paper": paper}
+    check = check if paper is None else {**check, "paper": paper}
     return Answer(claim(check), Verdict("C1", **{**told, **verdict}))
 
 

@@ -75,7 +75,7 @@ def _answers(found: Answers, charts: Path | None) -> list[str]:
         lines += table_lines(drawn.table)
     for table in top(found):
         lines += table_lines(table)
-    for answer in found.claims:
+    for answer in (*found.claims, *found.checks):
         lines += table_lines(evidence_table(answer))
     return lines
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from steelyard.analysis.warnings import Warned
 from steelyard.report import tables
-from steelyard.report.formatting import clean, digits
+from steelyard.report.formatting import clean
 from steelyard.report.headline import repeat_command, subject, timing, verdict
 from steelyard.report.model import ReportModel, TrialReport
 from steelyard.report.study import overview
@@ -76,12 +76,12 @@ def _answers(found: Answers, console: Console) -> None:
 
 def print_claims(found: Answers, console: Console) -> None:
     """Print each claim with what its verdict rests on, for a narrow window."""
-    for answer in found.claims:
+    for whose, answer in [("", one) for one in found.claims] + [("our check ", one) for one in found.checks]:
         verdict = answer.verdict
         size = "" if verdict.size == "not claimed" else f", size {verdict.size}"
-        paper = f" (the paper: {digits(verdict.paper)})" if verdict.paper else ""
+        paper = f" (the paper: {answer.printed})" if verdict.paper else ""
         console.print()
-        console.print(Text(f"{answer.claim.id}: {clean(answer.claim.statement)}", style="bold"))
+        console.print(Text(f"{whose}{answer.claim.id}: {clean(answer.claim.statement)}", style="bold"))
         for what, text in [("verdict", verdict.direction + size + paper), *grounds(answer)]:
             console.print(Padding(Text(f"{what}: {text}"), (0, 0, 0, INDENT), expand=False))
     console.print()

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from steelyard.analysis.claims.verdict import SIZE
 from steelyard.report.chart import Rows
-from steelyard.report.formatting import NONE, clean, digits
+from steelyard.report.formatting import NONE, clean
 from steelyard.report.study.amounts import told
 from steelyard.report.study.answers import Answer, Answers
 
@@ -65,9 +64,9 @@ def forest_of(found: Answers) -> Forest | None:
 
 def _claim(answer: Answer) -> dict[str, Any]:
     verdict = answer.verdict
-    figure = told(verdict.estimate) if verdict.estimate else NONE
+    figure = answer.found
     size = "" if verdict.size == "not claimed" else f", size {verdict.size}"
-    paper = f"; paper {digits(verdict.paper)}" if verdict.paper else ""
+    paper = f"; paper {answer.printed}" if verdict.paper else ""
     words = [verdict.direction + size, *([] if figure == NONE else [f"{figure}{paper}"])]
     return {"claim": answer.claim.id, "statement": clean(answer.claim.statement), "told": words}
 
@@ -98,9 +97,9 @@ def _marks(answer: Answer) -> Iterator[dict[str, Any]]:
     if over is None or verdict.estimate is None or not _shown(verdict.estimate.estimate):
         return
     x = verdict.estimate.estimate / over
-    yield {"claim": answer.claim.id, "series": _series(answer), "x": x, "what": told(verdict.estimate)}
+    yield {"claim": answer.claim.id, "series": _series(answer), "x": x, "what": answer.found}
     if verdict.paper:
-        paper = {"series": PAPER, "x": verdict.paper / over, "what": digits(verdict.paper)}
+        paper = {"series": PAPER, "x": verdict.paper / over, "what": answer.printed}
         yield {"claim": answer.claim.id, **paper}
 
 
@@ -122,10 +121,10 @@ def _span(answer: Answer) -> dict[str, Any] | None:
 
 
 def _band(answer: Answer) -> dict[str, Any] | None:
-    over, paper = _over(answer), answer.verdict.paper
-    if over is None or paper is None or answer.verdict.size == "not claimed":
+    over, band = _over(answer), answer.band
+    if over is None or band is None:
         return None
-    return {"claim": answer.claim.id, "low": paper / over / SIZE, "high": paper / over * SIZE}
+    return {"claim": answer.claim.id, "low": band[0] / over, "high": band[1] / over}
 
 
 def _domain(inner: Sequence[float], outer: Sequence[float]) -> tuple[float, float]:
