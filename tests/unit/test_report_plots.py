@@ -176,5 +176,5 @@ def test_a_level_that_no_trial_has_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="clients has no level '3'"):
         read_study(file)
     file.write_text(maker.TEXT.replace('lines = ["consistency"]', "relative = { client = 1 }"))
-    with pytest.raises(InputError, match="no factor 'client' in this study .did you mean 'clients'"):
+    with pytest.raises(InputError, match=r"no factor 'client' in this study .did you mean 'clients'"):
         read_study(file)
