@@ -20,6 +20,7 @@ from steelyard.report.render import charts_of_interest, write_charts
 from steelyard.report.study import Overview, overview
 from steelyard.report.study.answers import Answers, answers
 from steelyard.report.study.files import write_tables
+from steelyard.report.study.picture import forest_chart
 from steelyard.report.study.verdicts import claims_table, closing, evidence_table, grounds
 from steelyard.report.study.verdicts import headline as claims_headline
 from steelyard.report.tables import Table
@@ -37,6 +38,8 @@ FACTS = {
     "plan": "The engine's plan",
 }
 """Manifest section -> heading of its folded table."""
+ROWS: dict[str, Any] = {"autosize": {"type": "fit-x", "contains": "padding"}}
+"""Of a chart that is as high as it has rows, however wide the page is."""
 
 
 def render_html(model: ReportModel, charts: Path | None) -> str:
@@ -158,17 +161,19 @@ def _figures(trial: TrialReport, charts: list[Chart], group: str) -> list[dict[s
 
 
 def _charts(study: Overview | None, found: Answers | None) -> list[Chart]:
+    forest = forest_chart(found) if found else None
     drawn = [drawn.chart for drawn in found.figures if drawn.chart] if found else []
-    return [*drawn, *(study.charts if study else ())]
+    return [*([forest] if forest else []), *drawn, *(study.charts if study else ())]
 
 
 def _answers(found: Answers) -> dict[str, Any]:
     """What the template shows of claims and the paper's figures."""
-    table = claims_table(found)
+    table, forest = claims_table(found), forest_chart(found)
     return {
         "headline": claims_headline(found),
         "paper": bool(found.asked.paper),
         "table": table,
+        "forest": forest and {"id": "claims", "title": "", "note": forest.note, "spec": forest.spec | ROWS},
         "claims": [
             {"answer": answer, "grounds": list(grounds(answer)), "evidence": evidence_table(answer)}
             for answer in found.claims

@@ -22,6 +22,11 @@ BORNE = {
 }
 """What a figure says of the reason it stands for."""
 
+RULE = (
+    "Direction is confirmed when the 95 % interval lies on the claimed side; size when it lies within "
+    f"the paper's figure divided and multiplied by {SIZE}."
+)
+
 
 def headline(found: Answers) -> str:
     """`7 claims: 5 confirmed, 1 refuted, 1 inconclusive`; empty without claims."""
@@ -49,12 +54,8 @@ def claims_table(found: Answers) -> Table | None:
         )
         for answer in found.claims
     ]
-    note = (
-        "Direction is confirmed when the 95 % interval lies on the claimed side; size when it lies within "
-        f"the paper's figure divided and multiplied by {SIZE}."
-    )
     columns = ("claim", "statement", "direction", "size", "found", "paper")
-    return Table("Claims", columns, rows, words=4, note=note) if rows else None
+    return Table("Claims", columns, rows, words=4, note=RULE) if rows else None
 
 
 def grounds(answer: Answer) -> Iterator[tuple[str, str]]:
