@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn a_busy_phase_need_not_wait_a_second_for_its_quantum() {
         let mut pacer = pacer(Quantum::Auto);
-        for number in 0..=2 * ENOUGH {
+        for number in 0..=4 * ENOUGH {
             let due = 7 + number * FIRST_LOOK_NS / ENOUGH;
             pacer.responded(due, due + 5000 * US);
         }
