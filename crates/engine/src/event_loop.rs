@@ -134,6 +134,9 @@ impl Loop {
                 }
                 Ok(Order::Use(use_state)) => {
                     if let Some(running) = &mut self.running {
+                        if running.state.ends_second(self.clock.now()) {
+                            running.state.lay_unread(self.session.take_lag());
+                        }
                         use_state(&mut running.state);
                         running.look_again();
                     }
