@@ -120,6 +120,11 @@ def _data(value: Any) -> Markup:
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))  # noqa: S704
 
 
+def _audits(trial: TrialReport) -> list[Table]:
+    found = tables.audits(trial)
+    return [found] if found else []
+
+
 def _trial(trial: TrialReport, model: ReportModel) -> dict[str, Any]:
     """Everything the template shows of a trial, ready as words."""
     charts = charts_of(trial)
@@ -129,7 +134,7 @@ def _trial(trial: TrialReport, model: ReportModel) -> dict[str, Any]:
         "trial": trial,
         "subject": headline.subject(model, trial),
         "cards": headline.cards(trial),
-        "tables": tables.for_phase(trial.measured) if trial.measured else [],
+        "tables": [*(tables.for_phase(trial.measured) if trial.measured else []), *_audits(trial)],
         "effect": [
             t for t in (tables.search(trial), tables.effect(trial), tables.deviations(trial)) if t and t.rows
         ],

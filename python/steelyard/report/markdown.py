@@ -94,6 +94,7 @@ def _trial(trial: TrialReport, charts: dict[str, str]) -> list[str]:
     found = tables.for_phase(trial.measured) if trial.measured else []
     for table in (
         *found,
+        tables.audits(trial),
         tables.search(trial),
         tables.phases(trial),
         tables.effect(trial),

@@ -105,7 +105,7 @@ def _trial(trial: TrialReport, console: Console, *, several: bool) -> None:
     if trial.measured:
         for table in tables.for_phase(trial.measured):
             print_table(table, console)
-    for found in (tables.search(trial), tables.phases(trial), tables.effect(trial)):
+    for found in (tables.audits(trial), tables.search(trial), tables.phases(trial), tables.effect(trial)):
         if found and found.rows:
             print_table(found, console)
     if spent := timing(trial):
