@@ -29,7 +29,7 @@ from steelyard.spec.levels import level_number, level_text
 from steelyard.spec.lines import Place
 from steelyard.spec.metrics import named, names
 from steelyard.spec.models import Point
-from steelyard.spec.plots import Plot
+from steelyard.spec.plots import LATENCY, TIME, Plot
 
 
 @dataclass(frozen=True)
@@ -134,9 +134,10 @@ def _sides(claim: Claim, place: Place) -> Iterator[tuple[Place, Side]]:
 
 def _of_plot(plot: Plot, place: Place, columns: list[str]) -> Iterator[_Word]:
     if named(plot.x) is None:
-        yield _Word(plot.x, (*place, "x"), "factor", [*columns, *names()])
+        yield _Word(plot.x, (*place, "x"), "factor", [*columns, TIME, LATENCY, *names()])
     yield from (_Word(metric, (*place, "y"), "metric", names()) for metric in plot.y)
-    for key, said in (("lines", plot.lines), ("panels", plot.panels), ("where", plot.where)):
+    columns_of = {"lines": plot.lines, "panels": plot.panels, "where": plot.where, "relative": plot.relative}
+    for key, said in columns_of.items():
         yield from (_Word(column, (*place, key, column), "factor", columns) for column in said)
     for number, values in enumerate(plot.paper):
         yield from (_Word(c, (*place, "paper", number, "at", c), "factor", columns) for c in values.at)
@@ -166,7 +167,11 @@ def _said_levels(asked: Asked) -> Iterator[tuple[Place, str, Any]]:
         if claim.covers and any(level_number(level) is None for level in claim.covers):
             yield from ((place, claim.factor, level) for level in claim.covers)
     for number, plot in enumerate(asked.figures):
-        conditions = [plot.where, *({**values.at, plot.x: values.x} for values in plot.paper)]
+        conditions = [
+            plot.where,
+            {**plot.relative},
+            *({**values.at, plot.x: values.x} for values in plot.paper),
+        ]
         yield from ((("figures", number), f, level) for where in conditions for f, level in _each(where))
 
 

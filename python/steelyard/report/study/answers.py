@@ -14,7 +14,7 @@ from steelyard.analysis.claims.verdict import SIZE
 from steelyard.analysis.claims.why import bear_out
 from steelyard.analysis.evidence import Trials
 from steelyard.errors import InputError
-from steelyard.report.figures import histograms_of, trial_frame
+from steelyard.report.figures import histograms_of, seconds_of, trial_frame
 from steelyard.report.formatting import NONE, clean, digits
 from steelyard.report.model import ReportModel
 from steelyard.report.study.amounts import NS_PER, told
@@ -144,7 +144,7 @@ def answers(model: ReportModel) -> Answers | None:
     return Answers(
         asked=asked,
         claims=_judged(asked.claims, trials, small),
-        figures=tuple(drawn for plot in asked.figures for drawn in draw(plot, trials)),
+        figures=tuple(drawn for plot in asked.figures for drawn in draw(plot, trials, seconds_of(model))),
         trials=trials.frame,
         design=part(info, "design"),
         checks=_judged(asked.checks, trials, small),
