@@ -19,6 +19,8 @@ from steelyard.report.formatting import NONE, clean, digits
 from steelyard.report.model import ReportModel
 from steelyard.report.study.amounts import NS_PER, told
 from steelyard.report.study.plots import Drawn, draw
+from steelyard.report.study.ratios import ratios_table
+from steelyard.report.tables.base import Table
 from steelyard.results.frames import Results
 from steelyard.results.in_effect import part
 from steelyard.spec.asked import Asked
@@ -77,6 +79,7 @@ class Answers:
         figures: the paper's, drawn from our trials.
         trials: one row a trial, from which all of this was made.
         design: how its trials are laid out (run.json).
+        ratios: the proportions of this form beside the paper's.
     """
 
     asked: Asked
@@ -85,6 +88,7 @@ class Answers:
     trials: pl.DataFrame
     design: Mapping[str, Any]
     checks: tuple[Answer, ...] = ()
+    ratios: Table | None = None
 
     @property
     def failed(self) -> tuple[Answer, ...]:
@@ -144,6 +148,7 @@ def answers(model: ReportModel) -> Answers | None:
         trials=trials.frame,
         design=part(info, "design"),
         checks=_judged(asked.checks, trials, small),
+        ratios=ratios_table(asked.ratios, model, trials),
     )
 
 
