@@ -148,7 +148,7 @@ class Outcome:
     @property
     def false(self) -> list[str]:
         """Claims of which something was said although nothing is to be found; of a study without effects."""
-        wrong = {name: ("confirmed", "refuted") for name in CLAIMS}
+        wrong = dict.fromkeys(CLAIMS, ("confirmed", "refuted"))
         wrong |= dict.fromkeys(MODELS, ("confirmed",)) | dict.fromkeys(HOLD_ANYWAY, ("refuted",))
         return [name for name, word in self.directions.items() if word in wrong[name]]
 
