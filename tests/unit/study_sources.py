@@ -171,14 +171,17 @@ def outcome(layout: Layout, effect: bool, seed: int, folder: Path) -> Outcome:
 
 @cache
 def planned(layout: Layout, folder: Path) -> tuple[dict[str, Any], str]:
-    """run.json and study.toml of a study of this layout."""
+    """run.json, with what each trial's manifest is to say of it as `trial`, and study.toml of a layout."""
     asked = "".join(_claim(name, *said) for name, said in CLAIMS.items())
     file = folder / "truth.toml"
     file.write_text(STUDY.replace("= 6", f"= {layout.units * layout.each}", 1) + asked)
     study = read_study(file)
-    run = RunFolder.create(study, trials(study), folder / "plan")
+    asked_for = trials(study)
+    run = RunFolder.create(study, asked_for, folder / "plan")
     run.close()
     told = json.loads((run.path / "run.json").read_text()), (run.path / "study.toml").read_text()
+    for row, trial in zip(told[0]["trials"], asked_for, strict=True):
+        row["trial"] = trial.model_dump(mode="json", exclude_none=True)
     shutil.rmtree(run.path)
     return told
 
@@ -293,4 +296,5 @@ def _manifest(row: dict[str, Any], figures: dict[str, float], histogram: HdrHist
         "in_flight_cap": row["levels"]["clients"], "ops": ops,
     }  # fmt: skip
     phase = {"name": "run", "start_ns": 0, "end_ns": SECONDS * NS, "reason": "time", "summary": summary}
-    return {"format": 1, "status": row["status"], "trial": row, "phases": [phase]}
+    trial = {**row["trial"], "group": row["group"], "data": row["data"]}
+    return {"format": 1, "status": row["status"], "trial": trial, "phases": [phase]}

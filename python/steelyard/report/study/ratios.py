@@ -22,6 +22,8 @@ THROUGHPUT = "ok_per_s"
 
 def ratios_table(asked: Sequence[KeptRatio], model: ReportModel, trials: Trials) -> Table | None:
     """One row a ratio that the study asks for."""
+    if not asked:
+        return None
     points = _points(model)
     rows = [
         (one.of, clean(one.paper.words) if one.paper else NONE, _ours(one, points, trials), clean(one.source))
@@ -29,7 +31,7 @@ def ratios_table(asked: Sequence[KeptRatio], model: ReportModel, trials: Trials)
     ]
     note = "Ours: the least and the greatest over all points."
     title = "Ratios of this form beside the paper's"
-    return Table(title, ("ratio", "paper", "ours", "source of the paper's"), rows, 4, note) if rows else None
+    return Table(title, ("ratio", "paper", "ours", "source of the paper's"), rows, 4, note)
 
 
 def _points(model: ReportModel) -> list[Point]:
