@@ -112,7 +112,7 @@ def order(claim: Claim, check: Order, found: Mapping[Key, Line]) -> Finding:
         answer = "refuted"
     elif all(shown):
         answer = "confirmed"
-    chance = max(plain) if answer == "confirmed" else float(chances.min())  # all must hold; one alone refutes
+    chance = float(chances.min()) if answer == "refuted" else max(plain)  # one alone refutes; all must hold
     ratios = tuple(Evidence(f"{high} over {low}", c.interval()) for (_, low, high), c in contrasts.items())
     words = f"{sum(map(bool, shown & np.array(rising)))} of {len(contrasts)} pairs in the claimed order"
     return Finding(answer, words, None, (*evidence(found, claim.metric), *ratios), chance)

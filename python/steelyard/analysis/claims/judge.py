@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from steelyard.analysis.claims import curves, ratios
+from steelyard.analysis.claims.looks import ONE_TEST, Looks
 from steelyard.analysis.claims.verdict import Finding, Verdict, size
 from steelyard.analysis.evidence import Cell, Histograms, Trials, known
 from steelyard.analysis.evidence.cells import no_histograms
@@ -26,7 +27,7 @@ CURVES: Mapping[str, Callable[[Claim, Any, Any], Finding]] = {
 
 def judge(
     claims: Iterable[Claim], trials: pl.DataFrame, factors: Sequence[str], *, small: bool = False,
-    histograms: Histograms = no_histograms,
+    histograms: Histograms = no_histograms, looks: Looks = ONE_TEST,
 ) -> list[Verdict]:  # fmt: skip
     """A verdict for every claim, all of them being judged as one family.
 
@@ -36,30 +37,41 @@ def judge(
         factors: the columns that are factors of the study.
         small: the small form, which may claim direction only.
         histograms: where percentiles are merged from; without them they go by order statistics of the runs.
+        looks: those that were taken at the study, this one the last; none when its plan was kept.
 
     Raises:
         InputError: a claim names a metric, factor or column that the trials do not have.
     """
     found = Trials(trials, tuple(factors), histograms)
-    return _as_family([_one(claim, found, small) for claim in claims])
+    return _as_family([_one(claim, found, small) for claim in claims], looks)
 
 
-def _as_family(verdicts: list[Verdict]) -> list[Verdict]:
-    """By Holm's correction: what is no more than one of so many claims comes to by chance decides nothing."""
+def _as_family(verdicts: list[Verdict], looks: Looks) -> list[Verdict]:
+    """By Holm's correction, of chances over all looks: what is no more than one of so many claims at one of
+    so many looks comes to by chance decides nothing."""
     known_ = [place for place, verdict in enumerate(verdicts) if verdict.chance is not None]
-    corrected = holm([verdicts[place].chance or 0.0 for place in known_])
+    corrected = holm(
+        [looks.chance(verdicts[place].points, verdicts[place].chance or 0.0) for place in known_]
+    )
     for place, p in zip(known_, corrected, strict=True):
         one = verdicts[place]
         if one.direction in ("confirmed", "refuted") and p >= LEVEL:
             reason = (
-                f"{one.direction} if it stood alone (p = {one.chance:.2g}), but {len(known_)} claims share "
-                "one error rate"
+                f"{one.direction} if it stood alone (p = {one.chance:.2g}), but "
+                f"{_sharers(len(known_), looks)} one error rate"
             )
             size_ = one.size if one.size == "not claimed" else "inconclusive"
             verdicts[place] = replace(
                 one, direction="inconclusive", size=size_, reasons=(*one.reasons, reason)
             )
     return verdicts
+
+
+def _sharers(claims: int, looks: Looks) -> str:
+    """`9 claims share`, `9 claims and all looks share`: what has one error rate together."""
+    of_claims = f"{claims} claims" if claims > 1 else ""
+    of_looks = "all looks" if looks else ""
+    return " and ".join(filter(None, (of_claims, of_looks))) + " share"
 
 
 def _one(claim: Claim, trials: Trials, small: bool) -> Verdict:
@@ -111,9 +123,12 @@ Judged = Sequence[tuple[Cell, str]]
 
 def _against(cells: Judged, claim: Claim) -> tuple[str, ...]:
     """What speaks against judging."""
-    return _once(
-        (cell, reason) for cell, metric in cells for reason in cell.against(metric, bool(claim.unsteady))
-    )
+    return _once((cell, reason) for cell, _ in cells for reason in cell.against(bool(claim.unsteady)))
+
+
+def _few(cells: Judged) -> tuple[str, ...]:
+    """Cells that have too few repetitions."""
+    return _once((cell, reason) for cell, metric in cells for reason in cell.few(metric))
 
 
 def _left_out(cells: Judged) -> tuple[str, ...]:
@@ -150,12 +165,27 @@ def _one_start(lines: Iterable[Sequence[Cell]]) -> tuple[str, ...]:
 def _verdict(
     claim: Claim, cells: Judged, reasons: tuple[str, ...], check: Callable[[], Finding], small: bool
 ) -> Verdict:
-    """The finding is shown also where it decides nothing, if it can be computed at all."""
+    """The finding is shown also where it decides nothing, if it can be computed at all.
+
+    Args:
+        reasons: what speaks against judging, however many repetitions there are.
+    """
+    curable = not reasons
+    reasons = (*reasons, *_few(cells))
+    return replace(
+        _of_finding(claim, reasons, check, small),
+        left_out=_left_out(cells),
+        points=frozenset[int]().union(*(cell.points for cell, _ in cells)),
+        lacking=max(cell.lacking(metric) for cell, metric in cells),
+        curable=curable,
+    )
+
+
+def _of_finding(claim: Claim, reasons: tuple[str, ...], check: Callable[[], Finding], small: bool) -> Verdict:
     try:
         found = check()
     except (ValueError, ZeroDivisionError) as error:
-        open_ = nothing(claim, small, *reasons, f"cannot be computed: {error}")
-        return replace(open_, left_out=_left_out(cells))
+        return nothing(claim, small, *reasons, f"cannot be computed: {error}")
     paper = None if small else claim.paper
     return Verdict(
         id=claim.id,
@@ -166,7 +196,6 @@ def _verdict(
         paper=claim.paper,
         evidence=found.evidence,
         reasons=reasons,
-        left_out=_left_out(cells),
         chance=found.chance,
     )
 

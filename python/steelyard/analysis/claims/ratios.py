@@ -188,9 +188,9 @@ def equality(claim: Claim, check: Equality, pairs: Sequence[Pair]) -> Finding:
     outside = estimate.low > high or estimate.high < low
     answer: Answer = "confirmed" if estimate.within(low, high) else "refuted" if outside else "inconclusive"
     words = f"ratio {said(estimate)}, margin {check.margin:.0%}"
+    p = None if outside else alike(compared.found, check.margin)
     if against := compared.contradiction:
-        answer, words = "inconclusive", f"ratios {against}"
-    p = alike(compared.found, check.margin) if answer == "confirmed" else None
+        answer, words, p = "inconclusive", f"ratios {against}", None
     return Finding(answer, words, None, compared.evidence, p)
 
 

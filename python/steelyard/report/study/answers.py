@@ -15,7 +15,9 @@ from steelyard.analysis.evidence import Trials
 from steelyard.errors import InputError
 from steelyard.report.figures import histograms_of, trial_frame
 from steelyard.report.model import ReportModel
+from steelyard.report.study.looks import looks_of, looks_table
 from steelyard.report.study.plots import Drawn, draw
+from steelyard.report.tables.base import Table
 from steelyard.results.frames import Results
 from steelyard.results.in_effect import part
 from steelyard.spec.asked import Asked
@@ -46,6 +48,7 @@ class Answers:
         figures: the paper's, drawn from our trials.
         trials: one row a trial, from which all of this was made.
         design: how its trials are laid out (run.json).
+        looks: those that were taken, and what was added after each; None when its plan was kept.
     """
 
     asked: Asked
@@ -53,6 +56,7 @@ class Answers:
     figures: tuple[Drawn, ...]
     trials: pl.DataFrame
     design: Mapping[str, Any]
+    looks: Table | None = None
 
     @property
     def failed(self) -> tuple[Answer, ...]:
@@ -103,7 +107,7 @@ def answers(model: ReportModel) -> Answers | None:
     frame = _with_all(measured, set(_metrics(asked)), factors)
     small = asked.form == "small"
     merged = histograms_of(model)
-    verdicts = judge(asked.claims, frame, factors, small=small, histograms=merged)
+    verdicts = judge(asked.claims, frame, factors, small=small, histograms=merged, looks=looks_of(info))
     return Answers(
         asked,
         tuple(
@@ -115,6 +119,7 @@ def answers(model: ReportModel) -> Answers | None:
         tuple(drawn for plot in asked.figures for drawn in draw(plot, Trials(frame, tuple(factors), merged))),
         frame,
         part(info, "design"),
+        looks_table(info),
     )
 
 

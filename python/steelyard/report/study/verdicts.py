@@ -129,11 +129,12 @@ def closing(found: Answers) -> list[Table]:
         "Left out in this form": asked.dropped,
         "Methods": tuple(methods(found)),
     }
-    return [
+    said = [
         Table(title, ("",), [(clean(text),) for text in texts], words=1)
         for title, texts in titles.items()
         if texts
     ]
+    return [found.looks, *said] if found.looks else said
 
 
 def methods(found: Answers) -> Iterator[str]:
