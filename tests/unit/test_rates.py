@@ -148,7 +148,7 @@ def test_what_shares_a_rate(tmp_path: Path) -> None:
         ("rates.peak.start=0.5", r"rates\.peak.*start = 0.5 is not between least and most"),
         ("rates.peak.share=0.5", "unknown key 'share' in rates.peak"),
         ("load.target={of='peak', shar=1}", r"unknown key 'shar' in load.target \(did you mean 'share'\?\)$"),
-        ("load.target='fast'", "load.target = 'fast'"),
+        ("load.target='fast'", "load.target 'fast' should be a valid number"),
         ("load.phases=['load']", "a share of a highest rate is for a run"),
     ],
 )

@@ -38,7 +38,7 @@ def conduct(
     Raises:
         SteelyardError: what went wrong first; the result is written all the same.
     """
-    from steelyard.report.study.looks import standings_of
+    from steelyard.report.study.standing import standings_of
     from steelyard.report.taint import taint
 
     goes_on = resume and out is not None and (out / "run.json").is_file()

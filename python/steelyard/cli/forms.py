@@ -34,8 +34,9 @@ def rows(full: Study, small: Study | None) -> Iterator[tuple[str, ...]]:
 
 def _asked(full: Study, small: Study | None) -> Iterator[tuple[str, ...]]:
     """Claims are the same in both forms; what the small one leaves out stands in its column."""
-    for claim in full.claims:
-        yield (f"claim {claim.id}", escape(claim.statement), *([SAME] if small else []))
+    for what, claims in (("claim", full.claims), ("check", full.checks)):
+        for claim in claims:
+            yield (f"{what} {claim.id}", escape(claim.statement), *([SAME] if small else []))
     if full.figures:
         drawn = ", ".join(plot.id for plot in full.figures)
         yield ("figures", drawn, *([SAME] if small else []))

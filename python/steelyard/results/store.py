@@ -105,7 +105,8 @@ class RunFolder:
         """What was found whenever all claims were looked at (docs/format.md)."""
         self._study, self._plan = study, plan_hash(trials)
         if earlier is not None and _fixed(earlier):
-            self._study = study.model_copy(update={"budget": Budget(fixed=True)})
+            fixed = study.budget.model_copy(update={"fixed": True})
+            self._study = study.model_copy(update={"budget": fixed})
         self._lock = _locked(path)
         self._created = now_text()
         self._resumed: list[str] = []

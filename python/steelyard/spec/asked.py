@@ -17,6 +17,9 @@ class Asked(Model):
     form: Literal["full", "small"] = "full"
     """`small` is said by --small; a small form claims direction only."""
     claims: tuple[Claim, ...] = ()
+    """What the paper says."""
+    checks: tuple[Claim, ...] = ()
+    """What we say of the same trials; counted and shown apart."""
     figures: tuple[Plot, ...] = ()
     deviations: tuple[str, ...] = ()
     """In what this study differs from the paper's experiment, and why."""

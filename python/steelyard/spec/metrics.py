@@ -77,6 +77,9 @@ INSIDE = {
 
 PLAIN = CLIENT | INSIDE
 
+STANDING = ("data_imbalance", "stored_bytes", "sstables")
+"""What lies on the nodes: it has no warm-up, and is judged also where a run came to no steady state."""
+
 
 def named(column: str) -> Named | None:
     """Words and unit of a figure; None when none is called so."""

@@ -20,7 +20,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from steelyard.spec.base import LISTED, Model
-from steelyard.spec.checks import Level, Where
+from steelyard.spec.sides import Level, Where
 
 Metrics = Annotated[
     tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value), LISTED

@@ -4,6 +4,7 @@
 //! in the event loop; where a driver's calls block, on a thread for each client ([`Blocking`]).
 
 pub(crate) mod buffered;
+mod connections;
 mod coordinators;
 mod cql;
 pub(crate) mod deferred;

@@ -32,8 +32,8 @@ class Standing:
 def standings(verdicts: Iterable[Verdict], looks: Looks) -> list[Standing]:
     """Where claims stand at the last of these looks, of which there is at least one."""
     told = list(verdicts)
-    undecided = [one for one in told if one.direction == "inconclusive"]
-    return [_standing(one, looks, len(undecided)) for one in told]
+    undecided = [one for one in told if one.direction == "inconclusive" and not one.same_as]
+    return [_standing(one, looks, max(len(undecided), 1)) for one in told]
 
 
 def _standing(one: Verdict, looks: Looks, family: int) -> Standing:

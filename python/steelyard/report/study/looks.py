@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from steelyard.analysis.claims.looks import Look, Looks
-from steelyard.analysis.claims.standing import Standing, standings
 from steelyard.report.formatting import clean
 from steelyard.report.tables.base import Table
 from steelyard.results.in_effect import part
@@ -33,18 +31,6 @@ def looks_of(info: Mapping[str, Any]) -> Looks:
 def _look(said: Mapping[str, Any]) -> Look:
     repetitions = {int(point): int(count) for point, count in part(said, "repetitions").items()}
     return Look(repetitions, int(said["most"]), bool(said.get("last")))
-
-
-def standings_of(path: Path) -> list[Standing]:
-    """Where the claims of the study in this folder stand by the trials that are done."""
-    from steelyard.report.model import build
-    from steelyard.report.study.answers import answers
-    from steelyard.results.frames import Results
-
-    found = answers(build(path))
-    if found is None:
-        return []
-    return standings([answer.verdict for answer in found.claims], looks_of(Results(path).info))
 
 
 def looks_table(info: Mapping[str, Any]) -> Table | None:

@@ -4,6 +4,7 @@
 //! our own: [`keeper`] makes them, [`session`] uses them in the event loop. The first attempt goes to a replica of its key, each
 //! in its turn, later ones to any node but the one that failed. Scans follow token order.
 
+mod answer;
 mod connect;
 mod facts;
 mod keeper;

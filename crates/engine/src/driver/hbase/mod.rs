@@ -4,6 +4,7 @@
 //! was started in a later millisecond; within one the server's order decides. (A delete hides whatever was written in its own
 //! millisecond, before or after it: that is how HBase's tombstones are.) Scans follow key order, over as many regions as they touch.
 
+mod dial;
 mod facts;
 mod options;
 mod outcome;

@@ -1,32 +1,23 @@
 //! Gets, puts and deletes over connections of our own in the event loop. Everything else, and whatever goes to a region or a
 //! server that is not known yet, is handed to the native client's futures, which learn both.
 
+use super::dial::Dialler;
 use super::{Hbase, failed, milliseconds, rows, stamps};
+use crate::driver::connections::{Connections, Open, Protocol};
 use crate::driver::deferred::Deferred;
 use crate::driver::session::{Attempt, Begun, Ended, Exchange, Session, Turn};
+use crate::driver::traffic::Counters;
 use crate::generate::Generator;
-use crate::net::{self, KernelClock, Lag, Notifier, Ready, Socket};
+use crate::net::{self, Notifier, Ready, Socket};
 use crate::operation::{Kind, Operation, Outcome};
+use crate::recorder::Lag;
 use crate::reply::Reply;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc;
 use std::time::Duration;
 use steelyard_hbase::{Address, Call, Delete, Direct, Error, Frames, Get, Place, Put};
 use steelyard_multiplexer::{Answer, Full};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-
-/// A server that refused a connection is asked again after this long.
-const REDIAL: Duration = Duration::from_millis(50);
-
-/// A connection to a server; its requests are tagged with their clients.
-struct Line {
-    server: Address,
-    connection: net::Connection<Frames, u32>,
-    /// It is in the session's list of those that have something to write.
-    collects: bool,
-}
 
 /// Where a client's attempt is.
 #[derive(Default)]
@@ -36,52 +27,18 @@ struct Flight {
     place: Option<Place>,
 }
 
-/// A connection that was asked for, if it was made.
-type Dialled = (Address, Option<Socket>);
-
 /// The event loop's half of the driver.
 pub struct HbaseSession {
     driver: Arc<Hbase>,
     direct: Direct,
     deferred: Deferred,
     put: Put,
-    lines: Vec<Option<Line>>,
-    /// Connections of each server, as places in `lines`.
+    connections: Connections<HbaseSession>,
+    /// Connections of each server, as tokens.
     of_server: HashMap<Address, Vec<u32>>,
-    collecting: Vec<u32>,
     flights: Vec<Flight>,
     turn: usize,
-    /// Servers to which connections are being made.
-    dialling: HashSet<Address>,
-    dials: UnboundedSender<Address>,
-    dialled: mpsc::Receiver<Dialled>,
-    clock: KernelClock,
-    lag: Lag,
-}
-
-/// Make connections that are asked for, until nobody asks.
-async fn dial(
-    direct: Direct,
-    connections: u32,
-    mut asked: UnboundedReceiver<Address>,
-    made: mpsc::Sender<Dialled>,
-    notifier: Notifier,
-) {
-    while let Some(server) = asked.recv().await {
-        let (direct, made, notifier) = (direct.clone(), made.clone(), notifier.clone());
-        tokio::task::spawn_local(async move {
-            for _ in 0..connections.max(1) {
-                let stream = direct.connect(&server).await.ok();
-                let socket = stream.and_then(|stream| Socket::new(stream, None).ok());
-                if socket.is_none() {
-                    tokio::time::sleep(REDIAL).await;
-                }
-                if made.send((server.clone(), socket)).is_ok() {
-                    notifier.notify();
-                }
-            }
-        });
-    }
+    dialler: Dialler,
 }
 
 impl HbaseSession {
@@ -89,42 +46,28 @@ impl HbaseSession {
     pub fn new(driver: Arc<Hbase>, generator: Arc<Generator>) -> io::Result<Self> {
         let deferred = Deferred::new(Arc::clone(&driver), generator)?;
         let direct = driver.client.direct(&driver.table);
-        let (dials, asked) = unbounded_channel();
-        let (made, dialled) = mpsc::channel();
         let notifier = deferred.notifier().clone();
-        let connections = driver.connections;
-        tokio::task::spawn_local(dial(direct.clone(), connections, asked, made, notifier));
         Ok(Self {
+            dialler: Dialler::new(direct.clone(), driver.connections, notifier),
             driver,
             direct,
             deferred,
             put: Put::new(b""),
-            lines: Vec::new(),
+            connections: Connections::default(),
             of_server: HashMap::new(),
-            collecting: Vec::new(),
             flights: Vec::new(),
             turn: 0,
-            dialling: HashSet::new(),
-            dials,
-            dialled,
-            clock: KernelClock::default(),
-            lag: Lag::default(),
         })
     }
 
     /// A connection to the server of `place`, each in its turn; one is made if there is none.
-    fn line(&mut self, place: &Place) -> Option<u32> {
+    fn route(&mut self, place: &Place) -> Option<u32> {
         self.turn = self.turn.wrapping_add(1);
-        let lines = self
-            .of_server
-            .get(place.server())
-            .filter(|lines| !lines.is_empty());
-        if let Some(lines) = lines {
-            return Some(lines[self.turn % lines.len()]);
+        let tokens = self.of_server.get(place.server());
+        if let Some(tokens) = tokens.filter(|tokens| !tokens.is_empty()) {
+            return Some(tokens[self.turn % tokens.len()]);
         }
-        if self.dialling.insert(place.server().clone()) {
-            let _ = self.dials.send(place.server().clone()); // without the runtime nothing is made
-        }
+        self.dialler.dial(place.server());
         None
     }
 
@@ -136,17 +79,16 @@ impl HbaseSession {
         timeout: Duration,
     ) -> Option<Result<(), Error>> {
         let place = self.direct.place(op.key.as_bytes())?;
-        let token = self.line(&place)?;
+        let token = self.route(&place)?;
         let Self {
             driver,
             direct,
             put,
-            lines,
+            connections,
             flights,
-            collecting,
             ..
         } = self;
-        let line = lines[token as usize].as_mut()?;
+        let open = connections.sending(token)?;
         let get = Get::new(op.key.as_bytes())
             .columns(driver.names.columns(op.fields))
             .cache_blocks(driver.block_cache);
@@ -163,7 +105,7 @@ impl HbaseSession {
             }
         };
         let mut written = Ok(());
-        let sent = line.connection.requests.request(client, |id, out| {
+        let sent = open.request(client, |id, out| {
             written = direct.write(call, &place, id, timeout, out);
         });
         let id = match sent {
@@ -171,7 +113,7 @@ impl HbaseSession {
             Err(Full) => return None,
         };
         if let Err(error) = written {
-            line.connection.requests.abandon(id);
+            open.connection.requests.abandon(id);
             return Some(Err(error));
         }
         let client = client as usize;
@@ -182,13 +124,11 @@ impl HbaseSession {
             at: Some((token, id)),
             place: Some(place),
         };
-        if !std::mem::replace(&mut line.collects, true) {
-            collecting.push(token);
-        }
         Some(Ok(()))
     }
 
-    fn answered(&mut self, line: &Line, client: u32, answer: &Answer<u32>, turn: &mut Turn<'_>) {
+    /// The attempt of `client` is answered by `frame`.
+    fn ends(&mut self, frame: &[u8], client: u32, answer: &Answer<u32>, turn: &mut Turn<'_>) {
         let flight = std::mem::take(&mut self.flights[client as usize]);
         let Some(place) = flight.place else {
             return;
@@ -199,10 +139,7 @@ impl HbaseSession {
             received_ns: answer.received_ns,
         };
         reply.stamps = stamps(when);
-        let outcome = match self
-            .direct
-            .read(line.connection.requests.frame(), &place, when)
-        {
+        let outcome = match self.direct.read(frame, &place, when) {
             Ok(row) if op.kind == Kind::Read => {
                 if row.is_empty() {
                     Outcome::NotFound
@@ -223,34 +160,50 @@ impl HbaseSession {
         turn.ended.push(Ended { client, outcome });
     }
 
-    /// Do `work` with a connection; if it ends, its clients are told.
-    fn with_line(
-        &mut self,
-        token: u32,
-        turn: &mut Turn<'_>,
-        work: impl FnOnce(&mut Self, &mut Line, &mut Turn<'_>) -> Result<(), net::Ended>,
-    ) {
-        let Some(mut line) = self.lines.get_mut(token as usize).and_then(Option::take) else {
-            return; // it ended since the poller saw it
-        };
-        let before = line.connection.requests.traffic();
-        let done = work(self, &mut line, turn);
-        self.driver
-            .counters
-            .count(before, line.connection.requests.traffic());
-        match done {
-            Ok(()) => self.lines[token as usize] = Some(line),
-            Err(why) => self.end(line, why, turn),
+    fn connected(&mut self, server: Address, socket: Socket, turn: &Turn<'_>) {
+        let made = self.connections.add(socket, server.clone(), turn.poller);
+        if let Ok(token) = made {
+            self.of_server.entry(server).or_default().push(token);
         }
+    }
+}
+
+impl Protocol for HbaseSession {
+    type Frames = Frames;
+    /// The client whose request it is.
+    type Tag = u32;
+    /// Where it leads.
+    type Kept = Address;
+
+    #[inline]
+    fn connections(&mut self) -> &mut Connections<Self> {
+        &mut self.connections
+    }
+
+    fn counters(&self) -> &Counters {
+        &self.driver.counters
+    }
+
+    #[inline]
+    fn answered(
+        &mut self,
+        open: &mut Open<Self>,
+        answer: &Answer<u32>,
+        turn: &mut Turn<'_>,
+    ) -> Result<(), net::Ended> {
+        let refused = net::Ended("the server refuses the connection");
+        let client = answer.tag.ok_or(refused)?;
+        self.ends(open.connection.requests.frame(), client, answer, turn);
+        Ok(())
     }
 
     #[cold]
-    fn end(&mut self, mut line: Line, why: net::Ended, turn: &mut Turn<'_>) {
-        let token = line.connection.token();
-        if let Some(lines) = self.of_server.get_mut(&line.server) {
-            lines.retain(|other| *other != token);
+    fn ended(&mut self, mut open: Open<Self>, why: net::Ended, turn: &mut Turn<'_>) {
+        let token = open.token();
+        if let Some(tokens) = self.of_server.get_mut(&open.kept) {
+            tokens.retain(|other| *other != token);
         }
-        for client in line.connection.requests.close() {
+        for client in open.connection.requests.close() {
             let flight = std::mem::take(&mut self.flights[client as usize]);
             let Some(place) = flight.place else {
                 continue;
@@ -258,50 +211,6 @@ impl HbaseSession {
             let error = self.direct.lost(&place, why.0);
             let outcome = failed(&error, &mut turn.exchanges[client as usize].reply);
             turn.ended.push(Ended { client, outcome });
-        }
-    }
-
-    fn receive(&mut self, line: &mut Line, turn: &mut Turn<'_>) -> Result<(), net::Ended> {
-        let malformed = |error: steelyard_multiplexer::Malformed| net::Ended(error.0);
-        let mut more = line.connection.receive(&mut self.clock, &mut self.lag)?;
-        while more {
-            while let Some(answer) = line.connection.requests.next_answer().map_err(malformed)? {
-                let Some(client) = answer.tag else {
-                    return Err(net::Ended("the server refuses the connection"));
-                };
-                self.answered(line, client, &answer, turn);
-            }
-            more = line.connection.reads_on()
-                && line.connection.receive(&mut self.clock, &mut self.lag)?;
-        }
-        Ok(())
-    }
-
-    /// Write what waits. What was delivered before a write failed is given out first.
-    fn write(&mut self, line: &mut Line, turn: &mut Turn<'_>) -> Result<(), net::Ended> {
-        if let Err(ended) = line.connection.flush(turn.poller) {
-            self.receive(line, turn)?;
-            return Err(ended);
-        }
-        Ok(())
-    }
-
-    fn connected(&mut self, server: Address, socket: Socket, turn: &Turn<'_>) {
-        let free = self.lines.iter().position(Option::is_none);
-        let token = free.unwrap_or(self.lines.len());
-        if free.is_none() {
-            self.lines.push(None);
-        }
-        if let Ok(connection) = net::Connection::new(socket, token as u32, turn.poller) {
-            self.of_server
-                .entry(server.clone())
-                .or_default()
-                .push(token as u32);
-            self.lines[token] = Some(Line {
-                server,
-                connection,
-                collects: false,
-            });
         }
     }
 }
@@ -337,10 +246,7 @@ impl Session for HbaseSession {
         let Flight { at, place } = std::mem::take(&mut self.flights[client as usize]);
         if let (Some((token, id)), Some(place)) = (at, place) {
             self.direct.doubt(&place);
-            if let Some(line) = &mut self.lines[token as usize] {
-                let sent_ns = line.connection.requests.abandon(id);
-                reply.stamps.sent_ns = (sent_ns > 0).then_some(sent_ns);
-            }
+            reply.stamps.sent_ns = self.connections.abandon(token, id);
         }
     }
 
@@ -353,33 +259,17 @@ impl Session for HbaseSession {
     }
 
     fn flush(&mut self, turn: &mut Turn<'_>) {
-        while let Some(token) = self.collecting.pop() {
-            self.with_line(token, turn, |session, line, turn| {
-                line.collects = false;
-                session.write(line, turn)
-            });
-        }
+        self.write_collected(turn);
     }
 
     fn ready(&mut self, ready: Ready, turn: &mut Turn<'_>) {
-        self.with_line(ready.token, turn, |session, line, turn| {
-            if ready.readable {
-                session.receive(line, turn)?;
-            }
-            if ready.writable {
-                session.write(line, turn)?;
-            }
-            Ok(())
-        });
+        self.serve(ready, turn);
     }
 
     fn woken(&mut self, turn: &mut Turn<'_>) {
         self.deferred.woken(turn);
-        while let Ok((server, socket)) = self.dialled.try_recv() {
-            self.dialling.remove(&server);
-            if let Some(socket) = socket {
-                self.connected(server, socket, turn);
-            }
+        while let Some((server, socket)) = self.dialler.made() {
+            self.connected(server, socket, turn);
         }
     }
 
@@ -389,6 +279,6 @@ impl Session for HbaseSession {
     }
 
     fn take_lag(&mut self) -> Option<Lag> {
-        Some(std::mem::take(&mut self.lag))
+        Some(self.connections.take_lag())
     }
 }
