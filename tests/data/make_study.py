@@ -26,6 +26,7 @@ deviations = ["Field sizes are not stated: {fields} of {field-length} bytes, {re
 [system]
 kind = "cassandra"
 nodes = 3
+limits = { cpu = 1.0, memory_mib = 1024 }
 
 [system.access.replication]
 factor = 3
@@ -86,6 +87,14 @@ metric = "read_service_mean_ns"
 where = { clients = 4, consistency = "ONE" }
 check = { kind = "value", unit = "ms", above = 1, below = 9, papers = { "Another paper" = "> 50 ms" } }
 unsteady = "the paper's runs last seconds"
+
+[[ratios]]
+of = "data to memory"
+paper = "0.1 to 1"
+source = "chapter 4"
+
+[[ratios]]
+of = "rate to capacity"
 
 [[figures]]
 id = "4.1"

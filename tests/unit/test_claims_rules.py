@@ -9,7 +9,11 @@ import pytest
 from made_trials import METRIC, claim, one, trials
 
 from steelyard.analysis.claims import judge
+from steelyard.analysis.claims.curves import _wins
 from steelyard.analysis.claims.why import bear_out
+from steelyard.analysis.stats.fits import Comparison, Fit
+from steelyard.analysis.stats.models import MODELS
+from steelyard.analysis.stats.runs import Interval
 from steelyard.spec.checks import Claim
 
 CLIENTS = [{"clients": n} for n in (1, 2, 4, 8)]
@@ -245,18 +249,26 @@ def test_what_lies_on_the_nodes_has_no_warm_up() -> None:
 # shapes ----------------------------------------------------------------------------------------------------
 
 
+def weighed(**weights: float) -> Comparison:
+    """Models by name, with their share of the evidence."""
+    fits = []
+    for name, weight in weights.items():
+        model = MODELS[name.replace("_", "-")]
+        places = dict.fromkeys(model.parameters, Interval(1.0, 0.5, 2.0, 6))
+        fits.append(Fit(model, places, 0.0, weight, 0.1))
+    return Comparison(tuple(sorted(fits, key=lambda fit: -fit.weight)), {})
+
+
 def test_a_special_case_does_not_refute_what_bears_more_of_the_evidence() -> None:
     """A faint knee: the bent line fits better than the straight one, but not with nine tenths."""
-    from steelyard.analysis.claims.curves import _wins
-    from steelyard.analysis.stats.fits import Comparison, Fit
-    from steelyard.analysis.stats.models import MODELS
+    faint = weighed(linear_then_flat=0.85, linear=0.15)
+    assert faint.winner == "linear"
+    assert _wins(faint, "linear-then-flat", 0.25) == "inconclusive"
+    assert _wins(weighed(linear_then_flat=0.2, linear=0.8), "linear-then-flat", 0.25) == "refuted"
+    assert _wins(weighed(linear_then_flat=0.95, linear=0.05), "linear-then-flat", 0.25) == "confirmed"
 
-    def weighed(bent: float) -> Comparison:
-        fits = (Fit(MODELS["linear-then-flat"], {"a": None, "b": None, "k": None}, 0.0, bent, 0.1),  # type: ignore[dict-item]
-                Fit(MODELS["linear"], {"a": None, "b": None}, 0.0, 1 - bent, 0.1))  # type: ignore[dict-item]  # fmt: skip
-        return Comparison(tuple(sorted(fits, key=lambda fit: -fit.weight)), {})
 
-    assert weighed(0.85).winner == weighed(0.2).winner == "linear"
-    assert _wins(weighed(0.85), "linear-then-flat", 0.25) == "inconclusive"
-    assert _wins(weighed(0.2), "linear-then-flat", 0.25) == "refuted"
-    assert _wins(weighed(0.95), "linear-then-flat", 0.25) == "confirmed"
+def test_a_special_case_needs_nine_tenths_too() -> None:
+    """None of three models is nine times as likely as the constant; together they are."""
+    assert weighed(constant=0.09, linear=0.31, logarithmic=0.3, peak=0.3).winner == "undecided"
+    assert weighed(constant=0.3, linear=0.3, logarithmic=0.2, peak=0.2).winner == "constant"

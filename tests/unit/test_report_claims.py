@@ -97,6 +97,15 @@ def test_deviations_say_what_this_form_has(found: Answers) -> None:
     assert found.asked.deviations == ("Field sizes are not stated: 10 of 100 bytes, 20,000 records.",)
 
 
+def test_ratios_of_the_form_that_ran_stand_beside_the_papers(found: Answers) -> None:
+    """20,000 records of about 1 KB, three copies, on three nodes of 1 GiB."""
+    assert found.ratios is not None
+    memory, rate = found.ratios.rows
+    assert memory[:2] == ("data to memory", "0.1 to 1")
+    assert float(memory[2]) == pytest.approx(20_000 * 1_020 / 2**30, rel=0.02)
+    assert rate[2] == "no rate is offered"
+
+
 def test_claims_that_rest_on_one_contrast_are_one_finding(tmp_path: Path) -> None:
     again = '[[claims]]\nid = "C1-again"\nstatement = "As C1."\nmetric = "read_service_mean_ns"\n' + (
         'check = { kind = "trend", factor = "clients", direction = "up" }\n'

@@ -81,6 +81,20 @@ def test_claims_and_figures_are_read(tmp_path: Path) -> None:
     assert (study.form, study.paper) == ("full", "A paper")
 
 
+def test_sides_that_match_does_not_tell_apart_are_refused(tmp_path: Path) -> None:
+    text = TEXT.replace("clients = [1, 2]\n[[", "clients = [1, 2]\nrecords = [10, 20]\n[[", 1)
+    text = text.replace('direction = "below"', 'direction = "below"\nmatch = ["system"]')
+    with pytest.raises(InputError) as caught:
+        read_study(written(tmp_path, text))
+    told = caught.value.message.replace(f"{tmp_path}/", "").splitlines()
+    assert told[0] == (
+        "s.toml:26: claims 2: its numerator has both records 10 and records 20, which match does not tell "
+        "apart: say which in its where"
+    )
+    assert len(told) == 2, "the denominator too"
+    read_study(written(tmp_path, text.replace('match = ["system"]', 'match = ["records"]')))
+
+
 def test_checks_have_the_form_of_claims(tmp_path: Path) -> None:
     text = TEXT.replace('[[claims]]\nid = "C2"', '[[checks]]\nid = "C2"').replace("[claims.c", "[checks.c")
     study = read_study(written(tmp_path, text))

@@ -7,6 +7,7 @@ from typing import Literal
 from steelyard.spec.base import Model
 from steelyard.spec.checks import Claim
 from steelyard.spec.plots import Plot
+from steelyard.spec.ratios import KeptRatio
 
 
 class Asked(Model):
@@ -21,7 +22,10 @@ class Asked(Model):
     checks: tuple[Claim, ...] = ()
     """What we say of the same trials; counted and shown apart."""
     figures: tuple[Plot, ...] = ()
+    ratios: tuple[KeptRatio, ...] = ()
+    """What of the paper's proportions is to be compared with those of the form that ran."""
     deviations: tuple[str, ...] = ()
-    """In what this study differs from the paper's experiment, and why."""
+    """In what this study differs from the paper's experiment, and why; settings in braces (`{records}`)
+    become those of the form that runs."""
     dropped: tuple[str, ...] = ()
     """What of the paper this form leaves out."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from steelyard.errors import InputError, nearest
 from steelyard.spec.asked import Asked
+from steelyard.spec.check_match import ambiguous
 from steelyard.spec.checks import (
     Best,
     Check,
@@ -28,7 +29,7 @@ from steelyard.spec.levels import level_number, level_text
 from steelyard.spec.lines import Place
 from steelyard.spec.metrics import named, names
 from steelyard.spec.models import Point
-from steelyard.spec.plots import Plot
+from steelyard.spec.plots import LATENCY, TIME, Plot
 
 
 @dataclass(frozen=True)
@@ -47,24 +48,32 @@ def check_asked(asked: Asked, points: Sequence[Point], origins: Mapping[Place, s
     Raises:
         InputError: a line for each, with where it was said and the nearest known name.
     """
-    levels = _levels(points)
+    said = [_said_by(point) for point in points]
+    levels = _levels(said)
     faults = [_unknown(word, origins) for word in _words(asked, list(levels)) if not _is_known(word)]
     if asked.form == "full":  # the small form may leave out levels that it shares claims about
         faults += [_no_level(place, factor, level, levels[factor], origins)
                    for place, factor, level in _said_levels(asked)
                    if factor in levels and level_text(level) not in levels[factor]]  # fmt: skip
+        faults += [_said((*place, "check", "match"), origins, fault)
+                   for place, claim in _claims(asked) if isinstance(claim.check, Sided)
+                   for fault in ambiguous(claim.check, claim.where, said)]  # fmt: skip
     faults += _twice(asked, origins)
     if faults:
         raise InputError("\n".join(dict.fromkeys(faults)))
 
 
-def _levels(points: Sequence[Point]) -> dict[str, list[str]]:
-    """Column -> its levels as text: system, variant, and every factor."""
+def _said_by(point: Point) -> dict[str, str]:
+    """Column -> its level as text: system, variant, and every factor that applies."""
+    said = {"system": point.system_name or point.system.kind, "variant": point.variant, **point.levels}
+    return {column: level_text(level) for column, level in said.items() if level is not None}
+
+
+def _levels(points: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
+    """Column -> its levels."""
     found: dict[str, list[str]] = {"system": [], "variant": []}
     for point in points:
-        said = {"system": point.system_name or point.system.kind, "variant": point.variant, **point.levels}
-        for column, level in said.items():
-            text = level_text(level)
+        for column, text in point.items():
             if text not in found.setdefault(column, []):
                 found[column].append(text)
     return found
@@ -125,9 +134,10 @@ def _sides(claim: Claim, place: Place) -> Iterator[tuple[Place, Side]]:
 
 def _of_plot(plot: Plot, place: Place, columns: list[str]) -> Iterator[_Word]:
     if named(plot.x) is None:
-        yield _Word(plot.x, (*place, "x"), "factor", [*columns, *names()])
+        yield _Word(plot.x, (*place, "x"), "factor", [*columns, TIME, LATENCY, *names()])
     yield from (_Word(metric, (*place, "y"), "metric", names()) for metric in plot.y)
-    for key, said in (("lines", plot.lines), ("panels", plot.panels), ("where", plot.where)):
+    columns_of = {"lines": plot.lines, "panels": plot.panels, "where": plot.where, "relative": plot.relative}
+    for key, said in columns_of.items():
         yield from (_Word(column, (*place, key, column), "factor", columns) for column in said)
     for number, values in enumerate(plot.paper):
         yield from (_Word(c, (*place, "paper", number, "at", c), "factor", columns) for c in values.at)
@@ -157,7 +167,11 @@ def _said_levels(asked: Asked) -> Iterator[tuple[Place, str, Any]]:
         if claim.covers and any(level_number(level) is None for level in claim.covers):
             yield from ((place, claim.factor, level) for level in claim.covers)
     for number, plot in enumerate(asked.figures):
-        conditions = [plot.where, *({**values.at, plot.x: values.x} for values in plot.paper)]
+        conditions = [
+            plot.where,
+            {**plot.relative},
+            *({**values.at, plot.x: values.x} for values in plot.paper),
+        ]
         yield from ((("figures", number), f, level) for where in conditions for f, level in _each(where))
 
 

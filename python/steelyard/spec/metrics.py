@@ -94,6 +94,11 @@ def named(column: str) -> Named | None:
     return PLAIN.get(column)
 
 
+def is_latency(column: str) -> bool:
+    """Whether a figure is one of a latency of the measured phase, which has a histogram."""
+    return _LATENCY.fullmatch(column) is not None
+
+
 def names(ops: Iterable[str] = OPS) -> list[str]:
     """Every figure there is for these operations, to look for the nearest."""
     latencies = [f"{op}_{clock}_{figure}_ns" for op in ops for clock in CLOCKS for figure in FIGURES]

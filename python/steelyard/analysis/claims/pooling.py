@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from steelyard.analysis.claims.verdict import Answer
 from steelyard.analysis.evidence import Found
+from steelyard.analysis.stats.percentiles import Extremes
 from steelyard.analysis.stats.quotient import Quotient
 from steelyard.analysis.stats.runs import Contrast, Interval
 from steelyard.analysis.stats.signs import Signs
+from steelyard.analysis.stats.slopes import Line, by_ranks
 from steelyard.analysis.stats.verdicts import LEVEL, holm
 
 Compared = Found | Signs | Quotient
@@ -19,16 +23,31 @@ Told = Sequence[tuple[str, float, float]]
 
 
 def geometric_mean(found: Sequence[Compared]) -> Interval:
-    """Of ratios of cells, about these cells: errors of means add in squares; where a cell has only its least
-    and greatest ratio, all ends are averaged, as if every cell erred the same way."""
+    """Of ratios of cells, about these cells: errors of means add in squares; of order statistics it is the
+    median ratio of two units of one cell; of a mixture all ends are averaged, as if cells erred alike."""
     plain = [c for c in found if isinstance(c, Contrast)]
     if len(plain) == len(found):
         return pooled(plain).interval()
     count, given = min(min(c.counts) for c in found), next((c.given for c in found if c.given), "")
+    if ordered := _ordered(found):
+        log = by_ranks(ordered).interval
+        with np.errstate(over="ignore"):
+            estimate, low, high = np.exp([log.estimate, log.low, log.high]).tolist()
+        return Interval(estimate, low, high, count, given)
     ends = [c.interval() for c in found]
     low = _geometric([i.low for i in ends], 0.0)
     high = _geometric([i.high for i in ends], math.inf)
     return Interval(_geometric([i.estimate for i in ends], 1.0), low, high, count, given)
+
+
+def _ordered(found: Sequence[Compared], factor: float = 1.0) -> list[Line]:
+    """Units of A at 0 and of B, times a factor, at 1, a line for each cell; empty unless there are several
+    cells, all of order statistics: one alone is told apart exactly, by its least and greatest units."""
+    cells = [c for c in found if isinstance(c, Extremes)]
+    if len(cells) < len(found) or len(cells) < 2:
+        return []
+    with np.errstate(divide="ignore"):
+        return [(np.repeat([0.0, 1.0], c.counts), np.log(np.concatenate([c.a, c.b * factor]))) for c in cells]
 
 
 def _geometric(values: Sequence[float], undecided: float) -> float:
@@ -49,11 +68,12 @@ def pooled(found: Sequence[Contrast]) -> Contrast:
 
 
 def chance(found: Sequence[Compared]) -> float:
-    """Of ratios this far from 1 when all are 1; of cells with only their least and greatest ratio the
-    largest."""
+    """Of ratios this far from 1 when all are 1; of a mixture the largest."""
     plain = [c for c in found if isinstance(c, Contrast)]
     if len(plain) == len(found):
         return pooled(plain).difference_p()
+    if ordered := _ordered(found):
+        return by_ranks(ordered).p
     return max(c.difference_p() for c in found)
 
 
@@ -62,6 +82,10 @@ def alike(found: Sequence[Compared], margin: float) -> float:
     plain = [c for c in found if isinstance(c, Contrast)]
     if len(plain) == len(found):
         return pooled(plain).equivalence_p(margin)
+    if _ordered(found):
+        inside = geometric_mean(found).within(1 / (1 + margin), 1 + margin)
+        borders = (1 + margin, 1 / (1 + margin))
+        return max(by_ranks(_ordered(found, border)).p for border in borders) if inside else 1.0
     return max(c.equivalence_p(margin) for c in found)
 
 

@@ -66,7 +66,7 @@ def by_ranks(lines: Sequence[Line]) -> Slope:
     middle = float(np.quantile(slopes, 0.5, method="lower"))
     p = float(2 * special.ndtr(-max(abs(rising) - 1, 0) / deviation)) if deviation else 1.0
     count = sum(x.size for x, _ in lines)
-    error = float(ends[1] - ends[0]) / (2 * NORMAL)
+    error = float(ends[1] - ends[0]) / (2 * NORMAL) if np.isfinite(ends).all() else math.inf
     return Slope(Interval(middle, float(ends[0]), float(ends[1]), count), min(p, 1.0), error, count - 2.0)
 
 

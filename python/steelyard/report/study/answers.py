@@ -15,12 +15,13 @@ from steelyard.analysis.claims.verdict import SIZE
 from steelyard.analysis.claims.why import bear_out
 from steelyard.analysis.evidence import Trials
 from steelyard.errors import InputError
-from steelyard.report.figures import histograms_of, trial_frame
+from steelyard.report.figures import histograms_of, seconds_of, trial_frame
 from steelyard.report.formatting import NONE, clean, digits
 from steelyard.report.model import ReportModel
 from steelyard.report.study.amounts import NS_PER, told
 from steelyard.report.study.looks import looks_of, looks_table
 from steelyard.report.study.plots import Drawn, draw
+from steelyard.report.study.ratios import ratios_table
 from steelyard.report.tables.base import Table
 from steelyard.results.frames import Results
 from steelyard.results.in_effect import part
@@ -81,6 +82,7 @@ class Answers:
         trials: one row a trial, from which all of this was made.
         design: how its trials are laid out (run.json).
         looks: those that were taken, and what was added after each; None when its plan was kept.
+        ratios: the proportions of this form beside the paper's.
     """
 
     asked: Asked
@@ -90,6 +92,7 @@ class Answers:
     design: Mapping[str, Any]
     checks: tuple[Answer, ...] = ()
     looks: Table | None = None
+    ratios: Table | None = None
 
     @property
     def failed(self) -> tuple[Answer, ...]:
@@ -146,10 +149,11 @@ def answers(model: ReportModel) -> Answers | None:
     return Answers(
         asked=asked,
         claims=_judged(asked.claims, trials, small, looks),
-        figures=tuple(drawn for plot in asked.figures for drawn in draw(plot, trials)),
+        figures=tuple(drawn for plot in asked.figures for drawn in draw(plot, trials, seconds_of(model))),
         trials=trials.frame,
         design=part(info, "design"),
         checks=_judged(asked.checks, trials, small, looks),
+        ratios=ratios_table(asked.ratios, model, trials),
         looks=looks_table(info),
     )
 

@@ -168,7 +168,7 @@ def closing(found: Answers) -> list[Table]:
         for title, texts in titles.items()
         if texts
     ]
-    return [found.looks, *said] if found.looks else said
+    return [*filter(None, (found.ratios, found.looks)), *said]
 
 
 def methods(found: Answers) -> Iterator[str]:
