@@ -223,13 +223,9 @@ impl Database for Opened {
     }
 
     fn traffic(&self) -> Option<Traffic> {
-        let (own, rest) = (self.0.counters.traffic(), self.0.client.traffic());
-        Some(Traffic {
-            reads: own.reads + rest.reads,
-            writes: own.writes + rest.writes,
-            requests: own.requests + rest.requests,
-            answers: own.answers + rest.answers,
-        })
+        let mut all = self.0.counters.traffic.now();
+        all += self.0.client.traffic();
+        Some(all.into())
     }
 
     fn timestamp_grain_us(&self) -> i64 {
