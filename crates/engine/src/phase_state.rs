@@ -197,12 +197,6 @@ impl PhaseState {
         Claim::Go
     }
 
-    /// The loop was `ns` late with what it could have done already: a timer that fired late, answers that lay unread.
-    #[inline]
-    pub fn late(&mut self, ns: u64) {
-        self.recorder.counts.late.note(ns);
-    }
-
     /// So many requests are written and not answered just now.
     #[inline]
     pub fn on_wire(&mut self, requests: u64) {
