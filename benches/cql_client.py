@@ -13,24 +13,21 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 
-from peers import cql, paced
+from peers import cql, ours, paced
 from peers.cost import Round, show, table
+from peers.report import machine, write
 
 from steelyard.hosts.local import LocalHost
 from steelyard.spec.system import CassandraSystem
 from steelyard.systems.cassandra.testbed import CassandraTestbed
-from steelyard.watch import host_facts
 
 STEADY = 0.05
 """Throughput is steady when the last three runs of a kind lie this close together."""
-MARK = "<!-- benches/cql_client.py writes from here to the end -->"
 
 
 def words() -> argparse.Namespace:
@@ -64,9 +61,9 @@ def node(profile: str) -> Iterator[CassandraTestbed]:
             testbed.down(print)
 
 
-def warmed(run: cql.Client, limit_s: float, run_s: float) -> str:
+def warmed(run: ours.Client, limit_s: float, run_s: float) -> str:
     """Let ours read and write in turns until both are steady; says how that ended."""
-    rates: dict[str, list[float]] = {kind: [] for kind in cql.KINDS}
+    rates: dict[str, list[float]] = {kind: [] for kind in ours.KINDS}
     for turn in range(1, max(3, int(limit_s / run_s / len(rates))) + 1):
         for kind, found in rates.items():
             found.append(run(kind).rate_per_s)
@@ -77,7 +74,7 @@ def warmed(run: cql.Client, limit_s: float, run_s: float) -> str:
     return f"NOT steady (within {STEADY:.0%}) after {turn} runs of {run_s:g} s of each kind"
 
 
-def rounds(found: dict[str, cql.Client], kind: str, count: int) -> Iterator[Round]:
+def rounds(found: dict[str, ours.Client], kind: str, count: int) -> Iterator[Round]:
     """So many rounds, every client once in each."""
     names = list(found)
     for number in range(count):
@@ -93,22 +90,22 @@ def measure(asked: argparse.Namespace) -> Iterator[str]:
     """Everything, as lines of Markdown."""
     with node(asked.profile) as testbed:
         shape = (asked.rows, asked.value_bytes, asked.in_flight, asked.warm_up, asked.seconds)
-        task = cql.Task(testbed.driver(), *shape)
+        task = ours.Task(testbed.driver(), *shape)
         with cql.java_driver(task) as java:
             found = cql.clients(task, java, [name.strip() for name in asked.only.split(",") if name.strip()])
             before = os.getloadavg()[0]
-            cql.load(task)
+            ours.load(task)
             warm = warmed(found["ours"], asked.steady_limit, asked.warm_up + asked.seconds)
             print(warm, testbed.settle(120, print), flush=True)
             yield from about(asked, testbed, before, warm)
-            for kind in cql.KINDS:  # reads first: the peers' writes are no values that ours would accept
+            for kind in ours.KINDS:  # reads first: the peers' writes are no values that ours would accept
                 done = list(rounds(found, kind, asked.rounds))
                 yield from ("", f"### 1 x {asked.value_bytes:,} B {kind}s", "", *table(done))
             for rate in paced.RATES:
                 yield from at_rate(task, rate, asked.rounds)
 
 
-def at_rate(task: cql.Task, rate: int, count: int) -> Iterator[str]:
+def at_rate(task: ours.Task, rate: int, count: int) -> Iterator[str]:
     """Reads at so many a second, so many rounds."""
     binary = cql.install_latte()
     done = []
@@ -121,10 +118,7 @@ def at_rate(task: cql.Task, rate: int, count: int) -> Iterator[str]:
 
 def about(asked: argparse.Namespace, testbed: CassandraTestbed, load: float, warm: str) -> Iterator[str]:
     """The command, the machine, and what the node was."""
-    host = host_facts([])
-    yield f"`{' '.join(['python', *sys.argv])}`, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
-    yield ""
-    yield f"- {host['cpu_model']}, {os.cpu_count()} cores, Linux {host['kernel']}; load before {load:.2f}"
+    yield from machine(load)
     yield f"- Cassandra {testbed.version}, one node, profile {asked.profile}; {warm}"
     yield f"- latte {cql.LATTE}, {cql.JAVA_DRIVER}, scylla crate as in benches/peers/rust/Cargo.lock"
     yield (
@@ -133,19 +127,13 @@ def about(asked: argparse.Namespace, testbed: CassandraTestbed, load: float, war
     )
 
 
-def write(path: Path, lines: Sequence[str]) -> None:
-    """Replace what stands below the mark."""
-    before = path.read_text().partition(MARK)[0] if path.exists() else ""
-    path.write_text("\n".join([before + MARK, "", *lines, ""]))
-
-
 def main() -> None:
     """Measure, print, write."""
     asked = words()
     lines = list(measure(asked))
     print("\n".join(["", *lines]))
     if asked.write:
-        write(asked.write, lines)
+        write(asked.write, "benches/cql_client.py", lines)
 
 
 if __name__ == "__main__":

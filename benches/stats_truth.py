@@ -1,21 +1,31 @@
-"""How far the statistics can be trusted: intervals, verdicts, cuts and fits on sources of known truth.
+"""How far the statistics can be trusted: intervals, verdicts, cuts and fits on sources of known truth; whole
+studies, from trials as files to verdicts.
 
-    python benches/stats_truth.py [--draws 2000] [--calls 200]
+    python benches/stats_truth.py [--draws 2000] [--calls 200] [--studies 20]
 
 Everything is seeded: the same call prints the same figures. A 95 % interval should hold the truth in 95 %,
-equal things should be told apart in at most 5 %.
+equal things should be told apart in at most 5 %. `--draws 0 --calls 0` leaves all but the studies out.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from multiprocessing import get_context
 from pathlib import Path
 
+os.environ.setdefault("POLARS_MAX_THREADS", "1")  # a process for each core
 sys.path.insert(
     0, str(Path(__file__).parents[1] / "tests" / "unit")
 )  # whose tests ask the same for few draws
 import stats_sources as sources
+import study_sources
+
+Outcomes = Sequence[study_sources.Outcome]
 
 
 def percent(value: float) -> str:
@@ -92,6 +102,46 @@ def fits(calls: int) -> None:
         print(f"  {name:18} {shares};  {', '.join(f'{h:.0%}' for h in held)}")
 
 
+def studies(count: int) -> None:
+    """Whole studies without effects, and with planted ones: `count` of each for each layout."""
+    print(f"studies from files to verdicts, {count} without effects and {count} with planted ones a layout")
+    layouts = study_sources.LAYOUTS
+    asked = [(name, has, seed) for name in layouts for seed in range(count) for has in (False, True)]
+    with get_context("spawn").Pool(os.cpu_count()) as pool:
+        told = dict(zip(asked, pool.map(_study, asked, chunksize=1), strict=True))
+    quiet = [one for (_, has, _), one in told.items() if not has]
+    for name in layouts:
+        _layout(name, *([told[name, has, seed] for seed in range(count)] for has in (False, True)))
+    print(f"  all layouts: a false claim in {percent(_share([bool(one.false) for one in quiet]))}")
+
+
+def _layout(name: str, quiet: Outcomes, planted: Outcomes) -> None:
+    false = Counter(claim for one in quiet for claim in one.false)
+    print(f"  {name}: a false claim in {percent(_share([bool(one.false) for one in quiet]))} {dict(false)}")
+    print(f"    intervals hold the truth: {_held([*quiet, *planted])}")
+    found = {claim: _share([one.found[claim] for one in planted]) for claim in study_sources.CLAIMS}
+    print("    planted and found: " + ", ".join(f"{claim} {share:.0%}" for claim, share in found.items()))
+
+
+def _study(asked: tuple[str, bool, int]) -> study_sources.Outcome:
+    name, effect, seed = asked
+    with tempfile.TemporaryDirectory() as folder:
+        return study_sources.outcome(study_sources.LAYOUTS[name], effect, seed, Path(folder))
+
+
+def _share(hits: Sequence[bool]) -> float:
+    return sum(hits) / len(hits)
+
+
+def _held(found: Outcomes) -> str:
+    """Of means, which are bounded by Student's t, and of percentiles, which are not below ten units."""
+    shares = []
+    for name, claims in (("means", ("ratio", "trend")), ("percentiles", ("ratio of p99", "trend of p99"))):
+        held = [one.held[claim] for one in found for claim in claims if claim in one.held]
+        shares.append(f"{name} {percent(_share(held)).strip()} of {len(held)}")
+    return ", ".join(shares)
+
+
 def main() -> None:
     """Print everything."""
     parser = argparse.ArgumentParser(
@@ -99,13 +149,18 @@ def main() -> None:
     )
     parser.add_argument("--draws", type=int, default=2000, help="of intervals")
     parser.add_argument("--calls", type=int, default=200, help="of comparisons, series and curves")
+    parser.add_argument("--studies", type=int, default=20, help="of each layout, without effects and with")
     asked = parser.parse_args()
-    means(asked.draws)
-    percentiles(asked.draws, asked.calls)
-    verdicts(asked.calls)
-    power(asked.draws)
-    warm_up(asked.calls)
-    fits(asked.calls)
+    if asked.draws:
+        means(asked.draws)
+        percentiles(asked.draws, asked.calls)
+        power(asked.draws)
+    if asked.calls:
+        verdicts(asked.calls)
+        warm_up(asked.calls)
+        fits(asked.calls)
+    if asked.studies:
+        studies(asked.studies)
 
 
 if __name__ == "__main__":

@@ -9,11 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import linear_regression
 from typing import Any
 
 from steelyard.analysis.stats.runs import Interval, Runs, mean
 
 OURS = "ours"
+FLOOR = "floor"
+"""With more or less in flight it has further words behind this one."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +62,22 @@ def table(rounds: Sequence[Round]) -> Iterator[str]:
     yield ""
     yield from _head("", list(FIGURES.values()))
     for peer in clients:
-        if peer != OURS:
+        if peer == FLOOR or not peer.startswith((OURS, FLOOR)):
             yield _row(f"{OURS} / {peer}", [text(ratio(rounds, peer, figure)) for figure in FIGURES])
+    if sum(who.startswith(FLOOR) for who in clients) > 1:
+        ratios = [one[OURS].cpu_us / floor_at(one, one[OURS].per_read) for one in rounds]
+        yield _row(f"{OURS} / {FLOOR} at our op per read()", [text(mean(Runs(ratios))), "", "", ""])
+
+
+def floor_at(one: Round, per_read: float) -> float:
+    """What an operation would cost the floor at so many operations per read(), us.
+
+    That is on a line through the floor's runs of a round: an operation costs what it costs by itself, and its
+    share of a read() and a write(). How many share them is the server's doing, and differs from run to run.
+    """
+    runs = [cost for who, cost in one.items() if who.startswith(FLOOR)]
+    line = linear_regression([1 / cost.per_read for cost in runs], [cost.cpu_us for cost in runs])
+    return line.slope / per_read + line.intercept
 
 
 def text(interval: Interval) -> str:

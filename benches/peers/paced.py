@@ -1,7 +1,10 @@
 """Reads at a given rate: what an operation costs, how late it was sent, and how long its response took.
 
-Ours runs with every way of pacing, latte beside it with one thread and one connection. A response is from the
-due time to the answer; latte's is its cycle latency. latte does not say how late it was.
+Ours runs with every way of pacing, latte beside it with one thread and one connection. Ours tells its
+response (from the due time to the answer) and its service time (from the start). latte tells its cycle
+latency, which begins when it starts a cycle: that is a service time. Its timer is tokio's, which fires at
+whole milliseconds, so that it starts together what is due within one; what it is more than 5 ms late with it
+leaves out (`interval_stream` in latte's src/exec/mod.rs). How late it was it does not say.
 """
 
 from __future__ import annotations
@@ -14,9 +17,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from peers.cost import ratio, text
-from peers.cql import HERE, LATTE_P99, Task, run_plan
+from peers.cost import text
+from peers.cql import HERE, LATTE_P99
+from peers.ours import Task, run_plan
 from peers.process import run
+from steelyard.analysis.stats.runs import Runs, mean
 
 IN_FLIGHT = 128
 PACINGS: dict[str, str | int] = {"ours": "auto", "ours, exact": "exact", "ours, 1 ms": 1000}
@@ -24,7 +29,7 @@ PACINGS: dict[str, str | int] = {"ours": "auto", "ours, exact": "exact", "ours, 
 RATES = (1_000, 5_000, 10_000)
 """Operations per second."""
 LATTE_MEDIAN = 6
-"""Place of the median among the percentiles of latte's report."""
+"""Place of the median among the percentiles of latte's report (its src/stats/percentiles.rs)."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +39,11 @@ class Paced:
     cpu_us: float
     user_us: float
     system_us: float
-    response_p50_us: float
-    response_p99_us: float
+    rate_per_s: float
+    service_p50_us: float
+    service_p99_us: float
+    response_p50_us: float = math.nan
+    response_p99_us: float = math.nan
     late_p50_us: float = math.nan
     late_p99_us: float = math.nan
     per_read: float = math.nan
@@ -45,12 +53,21 @@ FIGURES = {
     "cpu_us": "CPU us/op",
     "user_us": "user",
     "system_us": "system",
+    "rate_per_s": "op/s",
+    "service_p50_us": "service p50 us",
+    "service_p99_us": "p99 us",
     "response_p50_us": "response p50 us",
     "response_p99_us": "p99 us",
     "late_p50_us": "late p50 us",
     "late_p99_us": "p99 us",
     "per_read": "op per read()",
 }
+AGAINST = {
+    "CPU / latte's": ("cpu_us", "cpu_us"),
+    "service p50 / its": ("service_p50_us", "service_p50_us"),
+    "response p50 / its service p50": ("response_p50_us", "service_p50_us"),
+}
+"""Heading -> our figure, and latte's beneath it."""
 
 
 def ours(task: Task, rate: int, quantum_us: str | int) -> Paced:
@@ -67,9 +84,14 @@ def ours(task: Task, rate: int, quantum_us: str | int) -> Paced:
         raise SystemExit(f"ours: failed {summary['failed']}")
     count, read = summary["ok"], summary["ops"]["READ"]
     user_us, system_us = (summary[f"cpu_{mode}_ns"] / 1e3 / count for mode in ("user", "system"))
-    spread = [read[view][f"{name}_ns"] / 1e3 for view in ("response", "wait") for name in ("p50", "p99")]
-    per_read = summary["traffic"]["answers"] / summary["traffic"]["reads"]
-    return Paced(user_us + system_us, user_us, system_us, *spread, per_read)
+    views = {"service": "service", "response": "response", "late": "wait"}
+    found = {
+        f"{figure}_{share}_us": read[view][f"{share}_ns"] / 1e3
+        for figure, view in views.items()
+        for share in ("p50", "p99")
+    }
+    found["per_read"] = summary["traffic"]["answers"] / summary["traffic"]["reads"]
+    return Paced(user_us + system_us, user_us, system_us, count / summary["seconds"], **found)
 
 
 def latte(binary: Path, task: Task, rate: int) -> Paced:
@@ -90,7 +112,8 @@ def latte(binary: Path, task: Task, rate: int) -> Paced:
     user_us = cpu_us * user / (user + system)
     percentiles = found["cycle_latency"]["percentiles"]
     p50_us, p99_us = (percentiles[place]["value"] * 1000 for place in (LATTE_MEDIAN, LATTE_P99))
-    return Paced(cpu_us, user_us, cpu_us - user_us, p50_us, p99_us)
+    rate_per_s = found["request_count"] / found["elapsed_time_s"]
+    return Paced(cpu_us, user_us, cpu_us - user_us, rate_per_s, p50_us, p99_us)
 
 
 def one_round(binary: Path, task: Task, rate: int, first: int) -> dict[str, Paced]:
@@ -104,16 +127,19 @@ def one_round(binary: Path, task: Task, rate: int, first: int) -> dict[str, Pace
 
 
 def table(rounds: Sequence[dict[str, Paced]]) -> Iterator[str]:
-    """Medians of each client, then the ratios to latte within rounds, as lines of Markdown."""
-    yield f"| | {' | '.join(FIGURES.values())} | CPU / latte's | response p50 / latte's |"
-    yield f"|---|{'---:|' * (len(FIGURES) + 2)}"
+    """Medians of each client, then ours in terms of latte's within rounds, as lines of Markdown."""
+    heads = [*FIGURES.values(), *AGAINST]
+    yield f"| | {' | '.join(heads)} |"
+    yield f"|---|{'---:|' * len(heads)}"
     for who in rounds[0]:
         cells = [_median([getattr(one[who], figure) for one in rounds]) for figure in FIGURES]
-        ratios = ["", ""]
+        against = ["" for _ in AGAINST]
         if who != "latte":
-            paired = [{"ours": one[who], "latte": one["latte"]} for one in rounds]
-            ratios = [text(ratio(paired, "latte", figure)) for figure in ("cpu_us", "response_p50_us")]
-        yield f"| {' | '.join([who, *cells, *ratios])} |"
+            against = [
+                text(mean(Runs([getattr(one[who], own) / getattr(one["latte"], its) for one in rounds])))
+                for own, its in AGAINST.values()
+            ]
+        yield f"| {' | '.join([who, *cells, *against])} |"
 
 
 def _median(values: Sequence[float]) -> str:

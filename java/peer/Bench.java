@@ -16,8 +16,8 @@ import org.apache.hadoop.hbase.util.Bytes;
 /**
  * Single-row gets or puts with a fixed number in flight: operations per second and what the process spent on one.
  *
- * <p>The pattern is that of our own client's example {@code single_row}: operation n takes row n modulo their number,
- * rows are {@code user} and sixteen digits, spread over the key space; a put writes one cell, {@code field0}.
+ * <p>Operation n takes row n modulo their number, rows are {@code user} and sixteen digits, spread over the key
+ * space; a put writes one cell, {@code field0}.
  */
 final class Bench {
     private static final byte[] QUALIFIER = Bytes.toBytes("field0");

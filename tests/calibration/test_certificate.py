@@ -36,6 +36,7 @@ def _short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         yield SHORT
 
     monkeypatch.setattr(tries, "cells", cells)
+    monkeypatch.setattr(tries, "coarse_cells", one)
     monkeypatch.setattr(tries, "busy_cells", one)
     monkeypatch.setattr(limit, "rising", one)
     # the engine under test may be built from other sources than those of the checkout the tests stand in
@@ -61,12 +62,13 @@ def test_a_certificate_is_made_kept_and_found_again(driver: str) -> None:
     certificate = json.loads(json.dumps(made.certificate()))
     assert certificate["status"] == "done"
     parts = [cell.split(":")[0] for cell in told]
-    assert parts == ["rates", "cells", "cells"] + ([] if driver == "null" else ["busy"])
+    assert parts == ["rates", "cells", "cells"] + ([] if driver == "null" else ["coarse", "busy"])
     first, closed = certificate["cells"]
     assert (first["sent"], first["completed"], closed["completed"]) == (200, 200, 100)
     assert set(first["errors"]) == (set() if driver == "null" else {"p50", "p90", "p99", "p99.9"})
     assert first["late_us"]["p50"] >= 0
     assert closed["late_us"] == {}
+    assert len(certificate["coarse_pacing"]) == len(certificate["busy_server"]) == len(parts) // 5
     path = save(certificate)
     found = newest(certificate["host"], driver)
     assert found is not None
@@ -76,6 +78,7 @@ def test_a_certificate_is_made_kept_and_found_again(driver: str) -> None:
     text = out.getvalue()
     assert f"Calibration of the {driver} driver" in text
     assert "constant, open Poisson, 200/s" in text
+    assert ("answers merged" in text) == (driver != "null")
 
 
 def test_a_stop_keeps_what_there_is() -> None:

@@ -21,11 +21,12 @@ question = "Does a stronger consistency level cost latency?"
 paper = "A. Author: A paper (2023), chapter 4"
 repetitions = 6
 order = "random"
-deviations = ["The paper says nothing of its field sizes; here 10 of 100 bytes."]
+deviations = ["Field sizes are not stated: {fields} of {field-length} bytes, {records} records."]
 
 [system]
 kind = "cassandra"
 nodes = 3
+limits = { cpu = 1.0, memory_mib = 1024 }
 
 [system.access.replication]
 factor = 3
@@ -71,6 +72,29 @@ statement = "More threads give shorter reads."
 metric = "read_service_mean_ns"
 check = { kind = "trend", factor = "clients", direction = "down" }
 unsteady = "the paper's runs last seconds"
+
+[[checks]]
+id = "same"
+statement = "As C1, said by us."
+metric = "read_service_mean_ns"
+check = { kind = "trend", factor = "clients", direction = "up" }
+unsteady = "the paper's runs last seconds"
+
+[[checks]]
+id = "level"
+statement = "Four threads read within milliseconds."
+metric = "read_service_mean_ns"
+where = { clients = 4, consistency = "ONE" }
+check = { kind = "value", unit = "ms", above = 1, below = 9, papers = { "Another paper" = "> 50 ms" } }
+unsteady = "the paper's runs last seconds"
+
+[[ratios]]
+of = "data to memory"
+paper = "0.1 to 1"
+source = "chapter 4"
+
+[[ratios]]
+of = "rate to capacity"
 
 [[figures]]
 id = "4.1"

@@ -41,6 +41,20 @@ def test_a_rate_on_two_engines(command: Start) -> None:
     assert len(run["engines"]) == 2
 
 
+def test_rates_along_a_curve_and_an_audit_by_both_engines(command: Start) -> None:
+    one = command(
+        "bench cassandra -w a --profile quick --records 2000 --curve 0s=100,4s=500,4s=200,6s=200 "
+        "--verify full --audit --engines 2"
+    )
+    assert one.end() == 0, one.stderr
+    trial = one.trial()
+    assert trial.phases == ["load", "run", "audit"]
+    run, found = summary(trial, "run"), summary(trial, "audit")["audit"]
+    assert offered(run) == 1600
+    assert found["records"] >= 2000
+    assert [found[fault] for fault in ("unread", "lost", "fields_lost", "stale")] == [0, 0, 0, 0]
+
+
 def test_a_setting_that_is_none_is_named(command: Start) -> None:
     one = command(f"bench cassandra --set concurent_reads=16 {SMALL}")
     assert one.end() == 2

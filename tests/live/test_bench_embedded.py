@@ -56,6 +56,30 @@ def test_with_a_target_operations_are_due(command: Start) -> None:
     assert run["ops"]["TOTAL"]["wait"]["count"] == run["ok"]
 
 
+def test_rates_along_a_curve_with_marks_and_an_audit_after_them(command: Start) -> None:
+    """1 s at 500/s, 1 s that rises from 2,000 to 4,000/s, 1 s at rest: 3,500 operations, and nothing lost."""
+    one = command(
+        "bench embedded -w a --records 2000 --curve 0s=500,1s=500,1s=2000,2s=4000,2s=0,3s=0 --verify full "
+        '--audit --set load.marks=[[1,"step"],[2,"rest"]]'
+    )
+    assert one.end() == 0, one.stderr
+    trial = one.trial()
+    assert trial.phases == ["load", "run", "audit"]
+    run, audit = summary(trial, "run"), summary(trial, "audit")
+    assert (run["operations"], run["failed"]) == (3500, {})
+    assert abs(run["seconds"] - 3) < 0.01
+    due = trial.intervals().filter(phase="run", op="TOTAL").sort("second")["due"].to_list()
+    assert due[:3] == [500, 3000, 0]
+    found = audit["audit"]
+    assert found["records"] == audit["operations"] == 2000
+    assert [found[fault] for fault in ("unread", "lost", "fields_lost", "stale")] == [0, 0, 0, 0]
+    marks = [(mark["label"], mark["phase"]) for mark in trial.marks()]
+    assert marks == [("step", "run"), ("rest", "run")]
+    told = [(e["detail"], e["t_ns"]) for e in trial.manifest["timeline"] if e["event"] == "mark"]
+    assert told == [(mark["label"], mark["t_ns"]) for mark in trial.marks()]
+    assert all(mark["t_ns"] >= run["start_ns"] + n * 10**9 for n, mark in enumerate(trial.marks(), start=1))
+
+
 def test_several_engines_make_the_run_of_one(command: Start) -> None:
     """Operations are a function of (seed, number): split over engines they are the same ones."""
     one, three = (command(f"bench null -w a --records 999 --operations 30001 --engines {k}") for k in (1, 3))

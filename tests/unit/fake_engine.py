@@ -36,7 +36,8 @@ def commands() -> queue.Queue[dict[str, object]]:
 
 
 def ack(command: dict[str, object], error: str | None = None) -> None:
-    emit("ack", id=command["id"], cmd=command["cmd"], ok=error is None, error=error)
+    marked = {"at_ns": time.monotonic_ns()} if command["cmd"] == "mark" else {}
+    emit("ack", id=command["id"], cmd=command["cmd"], ok=error is None, error=error, **marked)
 
 
 def phase(plan: dict, command: dict[str, object], orders: queue.Queue[dict[str, object]]) -> tuple[bool, int]:

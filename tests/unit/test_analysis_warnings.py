@@ -11,7 +11,7 @@ from steelyard.analysis.cost import Cost
 from steelyard.analysis.distribution import Distribution
 from steelyard.analysis.inside import HELD_BACK, LACKING, MOVING, Inside
 from steelyard.analysis.steady import Steady
-from steelyard.analysis.summary import Operation, Phase, Saturation
+from steelyard.analysis.summary import Operation, Phase, Saturation, Traffic
 from steelyard.analysis.warnings import Context, derive
 
 
@@ -49,6 +49,11 @@ DRIFT = Steady("throughput", 100, too_short=False, reached=True, drift=-0.2)
 LATE = Steady("throughput", 100, too_short=False, reached=True, warm_up_s=30)
 
 
+LAG = {"reads": 2_500, "p99_ns": 6 * 10**6, "max_ns": 9 * 10**6}
+SERVED = replace(phase().total, service=Distribution(count=10_000, p50_ns=50 * 10**6))
+UNREAD = phase(total=SERVED, pacing={"lag": LAG}, traffic=Traffic(9_000, 9_000, 10_000, 10_000))
+
+
 def told(measure: str, **by_source: float) -> tuple[Inside, ...]:
     return (Inside(measure, "", by_source),)
 
@@ -63,6 +68,8 @@ CASES = [
     ("saturated", {"phase": phase(saturation=Saturation(7, 0, 900))}, "7 of 10 seconds"),
     ("starved", {"phase": phase(saturation=Saturation(0, 0, 900, 6))}, "starved of CPU in 6 of 10 seconds"),
     ("audit", {"phase": phase(audit={"records": 90, "lost": 2, "examples": []})}, "2 were lost"),
+    ("unread", {"phase": UNREAD}, "for 6.0 ms or longer, at most 9.0 ms"),
+    ("unread", {"phase": UNREAD}, "(75 % of them were)"),
     (
         "not_yet",
         {"phase": phase(total=replace(phase().total, not_yet=40))},
@@ -140,6 +147,9 @@ def test_each_kind_speaks_alone_and_says_its_figure(kind: str, change: dict[str,
     {"iowait_share": 0.05}, {"phase": phase(verify={"checked": 10, "corrupt": 0})},
     {"nodes": ("a",), "watched": frozenset({"a"}), "agents": frozenset({"a"})},
     {"phase": phase(target_per_s=1000.0, in_flight_cap=1000)},
+    {"phase": replace(UNREAD, pacing={"lag": {**LAG, "p99_ns": 5 * 10**6}})},
+    {"phase": replace(UNREAD, pacing={"lag": {**LAG, "p99_ns": 10**6}}, total=phase().total)},
+    {"phase": phase(target_per_s=1000.0, curve=True, in_flight_cap=1000)},
     {"inside": (*told(HELD_BACK, node1=0.01), *told(MOVING, master1=0.0), *told(LACKING, master1=0.0))},
 ])  # fmt: skip
 def test_on_the_threshold_nothing_is_said(change: dict[str, Any]) -> None:

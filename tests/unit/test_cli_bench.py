@@ -115,6 +115,16 @@ def test_a_files_settings_give_way_to_flags(tmp_path: Path) -> None:
     assert study("null", "-w", str(path), "--compat", "none").workload.request.compat is None
 
 
+def test_a_curve_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "w"
+    path.write_text("recordcount=5\noperationcount=6\n")
+    found = study("null", "-w", str(path), "--curve", "0=1000, 30s=4e3,1m=0", "--verify", "full", "--audit")
+    assert found.load.curve == ((0, 1000), (30, 4000), (60, 0))
+    assert (found.load.operations, found.load.duration_s, found.load.audit) == (None, 60, True)
+    both = study("null", "-w", str(path), "--curve", "0s=1000,30s=4000", "--operations", "70")
+    assert (both.load.operations, both.load.duration_s) == (70, None)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -133,6 +143,11 @@ def test_a_files_settings_give_way_to_flags(tmp_path: Path) -> None:
         ("null --records 0", "error: --records 0 should be greater than or equal to 1"),
         ("null --operations -5", "error: --operations -5 should be greater than 0"),
         ("null --duration 60", "error: --duration: '60' is no duration"),
+        ("null --curve 1000,2000", "error: --curve: expected TIME=RATE with commas between, e.g. 0s=1000"),
+        ("null --curve 0s=1000,30=5", "error: --curve: expected TIME=RATE"),
+        ("null --curve 0s=100 --target 5", "error: load: curve says the rate: leave target and search out"),
+        ("null --curve 5s=100", "error: load: curve begins at 0 s"),
+        ("null --audit", "error: load.audit reads back what was acknowledged and judges it: set workload"),
         ("null --target 0", "error: --target 0.0 should be greater than 0"),
         ("null --arrivals poisson", "error: load: arrivals = 'poisson' needs a target rate"),
         ("null --target 5 --arrivals sometimes", "error: --arrivals 'sometimes' should be 'constant'"),

@@ -280,3 +280,55 @@ def test_what_two_samples_are_told_apart_by() -> None:
     assert isinstance(versus(few, Sample(METRIC, Runs([0.0, 1.0]))), pc.Extremes)
     assert isinstance(versus(Sample(P99, few.runs), Sample(P99, ten.runs)), pc.Extremes)
     assert Cell((), ()).sample(METRIC) is None
+
+
+LINES = [{"system": s, "clients": n} for s in "ab" for n in (1, 2, 4, 8, 16)]
+
+
+def matched(factor: float, repetitions: int = 6) -> pl.DataFrame:
+    """Two systems at five levels, whose runs scatter by 5 %."""
+    law = {"a": 1e6, "b": 1e6 * factor}
+    return trials(lambda system, clients: {P99: law[system] * clients}, LINES, repetitions, 0.05)
+
+
+def test_a_ratio_of_percentiles_over_several_cells_goes_by_ranks_within_each() -> None:
+    """15 % apart at five levels of six runs each: no cell is free of overlaps, all together are clear."""
+    found = one(TWO, matched(1.15), ["clients"], metric=P99)
+    assert (found.direction, found.reasons) == ("confirmed", ())
+    assert found.estimate is not None
+    assert found.estimate.low < 1.15 < found.estimate.high < 1.25
+    assert found.chance is not None
+    assert found.chance < 1e-4
+    equal = one(TWO, matched(1.0), ["clients"], metric=P99)
+    assert equal.direction == "inconclusive"
+    assert equal.chance is not None
+    assert equal.chance > 0.05
+
+
+def test_a_ratio_by_ranks_is_confirmed_only_where_its_chance_says_so() -> None:
+    """An interval beyond 1 and a chance of 1 are not of one test."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        frame = matched(1.0).with_columns(pl.col(P99) * pl.Series(np.exp(rng.normal(0, 0.2, 60))))
+        found = one(TWO, frame, ["clients"], metric=P99)
+        assert found.estimate is not None
+        assert found.chance is not None
+        assert found.estimate.excludes(1.0) == (found.chance < 0.05) or 0.03 < found.chance < 0.07
+
+
+def test_percentiles_of_several_cells_are_equal_within_a_margin() -> None:
+    check = {**TWO, "kind": "equality", "margin": 0.2}
+    check.pop("direction")
+    found = one(check, matched(1.0), ["clients"], metric=P99)
+    assert found.direction == "confirmed"
+    assert found.chance is not None
+    assert found.chance < 0.05
+    assert one({**check, "margin": 0.01}, matched(1.0), ["clients"], metric=P99).direction == "inconclusive"
+
+
+def test_zeros_of_several_cells_are_ranked_too() -> None:
+    waits = matched(1.0).rename({P99: "requests_waiting"}).with_columns(
+        pl.when((pl.col("system") == "a") & (pl.col("repetition") > 2)).then(0.0)
+        .otherwise(pl.col("requests_waiting")).alias("requests_waiting")
+    )  # fmt: skip
+    assert one(TWO, waits, ["clients"], metric="requests_waiting").direction == "confirmed"

@@ -21,7 +21,7 @@ from steelyard.report.figures import trial_frame
 from steelyard.report.model import ReportModel, build
 from steelyard.report.study.answers import Answers, answers
 from steelyard.report.study.files import escape, latex
-from steelyard.report.study.verdicts import evidence_table, headline, methods
+from steelyard.report.study.verdicts import checks_table, evidence_table, grounds, headline, methods
 from steelyard.report.tables.base import Table
 from steelyard.spec.metrics import CLIENT, INSIDE
 
@@ -67,7 +67,57 @@ def test_the_truth_put_in_comes_out(found: Answers) -> None:
     assert verdicts["C2"].estimate is not None
     assert verdicts["C2"].estimate.estimate == pytest.approx(1.4, rel=0.05)
     assert verdicts["C3"].reasons == ("clients 1, consistency ONE and 5 more: 6 of 6 trials: too short",)
-    assert headline(found) == "4 claims: 2 confirmed, 1 refuted, 1 inconclusive"
+    assert headline(found) == (
+        "4 claims: 2 confirmed, 1 refuted, 1 inconclusive; 2 checks of ours: 2 confirmed"
+    )
+
+
+def test_checks_of_ours_are_counted_and_shown_apart(run: Path, found: Answers) -> None:
+    assert [answer.claim.id for answer in found.checks] == ["same", "level"]
+    assert {answer.verdict.direction for answer in found.checks} == {"confirmed"}
+    assert not any(answer.verdict.same_as for answer in found.checks), "another family than the paper's"
+    text = write_report(run, "text").read_text()
+    assert text.index("Claims\n") < text.index("Checks of ours\n") < text.index("What the verdicts rest on")
+    assert [told["id"] for told in json.loads(write_report(run, "json").read_text())["checks"]] == [
+        "same",
+        "level",
+    ]
+    page = write_report(run, "html").read_text()
+    assert page.index("<h2>Claims in words</h2>") < page.index("<h2>Checks of ours</h2>")
+
+
+def test_a_value_has_its_unit_and_other_sources_their_word(found: Answers) -> None:
+    table = checks_table(found)
+    assert table is not None
+    assert re.fullmatch(r"[\d.]+ \[[\d.]+, [\d.]+\] ms", table.rows[1][4])
+    assert ("other sources", "Another paper > 50 ms: size refuted") in list(grounds(found.checks[1]))
+
+
+def test_deviations_say_what_this_form_has(found: Answers) -> None:
+    assert found.asked.deviations == ("Field sizes are not stated: 10 of 100 bytes, 20,000 records.",)
+
+
+def test_ratios_of_the_form_that_ran_stand_beside_the_papers(found: Answers) -> None:
+    """20,000 records of about 1 KB, three copies, on three nodes of 1 GiB."""
+    assert found.ratios is not None
+    memory, rate = found.ratios.rows
+    assert memory[:2] == ("data to memory", "0.1 to 1")
+    assert float(memory[2]) == pytest.approx(20_000 * 1_020 / 2**30, rel=0.02)
+    assert rate[2] == "no rate is offered"
+
+
+def test_claims_that_rest_on_one_contrast_are_one_finding(tmp_path: Path) -> None:
+    again = '[[claims]]\nid = "C1-again"\nstatement = "As C1."\nmetric = "read_service_mean_ns"\n' + (
+        'check = { kind = "trend", factor = "clients", direction = "up" }\n'
+        'unsteady = "the paper\'s runs last seconds"\n\n[[checks]]\nid = "same"'
+    )
+    text = maker.TEXT.replace('[[checks]]\nid = "same"', again, 1)
+    told = answers(build(maker.make_study(tmp_path, text)))
+    assert told is not None
+    assert [answer.verdict.same_as for answer in told.claims] == ["", "", "", "C1", "C1"]
+    assert headline(told).startswith("5 claims, 4 findings: 2 confirmed, 1 refuted, 1 inconclusive")
+    said = dict(grounds(told.claims[4]))
+    assert said["one finding with"] == "C1: the same contrast of the same trials"
 
 
 def test_a_reason_is_borne_out_by_what_the_servers_did(found: Answers) -> None:
@@ -137,7 +187,8 @@ def test_markdown_and_html_write_charts_and_tables_beside_them(run: Path) -> Non
     assert page.count('data-for="figure-') == 2
     with (run / "tables" / "claims.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert [row["direction"] for row in rows] == ["confirmed", "confirmed", "inconclusive", "refuted"]
+    assert [row["direction"] for row in rows[:4]] == ["confirmed", "confirmed", "inconclusive", "refuted"]
+    assert [row["ours"] for row in rows] == ["false"] * 4 + ["true"] * 2
     with (run / "tables" / "figure-4.1.csv").open() as file:
         drawn = list(csv.DictReader(file))
     assert len(drawn) == 9
@@ -173,7 +224,7 @@ def test_every_name_that_claims_may_use_is_measured(run: Path, model: ReportMode
 def test_three_lines_of_a_script_give_everything(run: Path) -> None:
     opened = steelyard.open(run)
     claims = opened.claims()
-    assert claims["direction"].to_list() == ["confirmed", "confirmed", "inconclusive", "refuted"]
+    assert claims["direction"].to_list()[:4] == ["confirmed", "confirmed", "inconclusive", "refuted"]
     assert claims["found"][1] == pytest.approx(1.4, rel=0.05)
     assert "server_cpu_share" in opened.analysed().columns
 

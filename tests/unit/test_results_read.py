@@ -53,6 +53,16 @@ def test_completions_in_tenths_of_a_second_are_kept_and_older_tables_have_none(t
     assert open_run(older).trials[0].intervals()["tenths"].is_null().all()
 
 
+def test_how_long_answers_lay_unread_is_known_of_each_second_that_tells(tmp_path: Path) -> None:
+    lag = {"reads": 9, "p50_ns": 1, "p99_ns": 70, "max_ns": 90}
+    (tmp_path / "run.series.ndjson").write_text(row(0, lag=lag) + row(1, lag=None) + row(2))
+    rows = read_series(tmp_path)
+    whole = rows.filter(pl.col("op") == "TOTAL")
+    assert whole["lag_p99_ns"].to_list() == [70, None, None]
+    assert whole["lag_max_ns"].to_list() == [90, None, None]
+    assert rows.filter(pl.col("op") == "READ")["lag_max_ns"].is_null().all()
+
+
 def test_a_trials_folder_is_a_run_of_one() -> None:
     run = open_run(SAMPLE / "trials" / "001")
     assert run.run == {}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from steelyard.analysis.metrics import metric_of
 from steelyard.cli import app
 from steelyard.errors import InputError
 from steelyard.results.store import study_toml
+from steelyard.spec.checks import Value
 from steelyard.spec.estimate import estimate
 from steelyard.spec.metrics import CLIENT, INSIDE, LOAD, named, names
 from steelyard.spec.read import both_forms, read_study
@@ -78,6 +81,64 @@ def test_claims_and_figures_are_read(tmp_path: Path) -> None:
     assert (study.form, study.paper) == ("full", "A paper")
 
 
+def test_sides_that_match_does_not_tell_apart_are_refused(tmp_path: Path) -> None:
+    text = TEXT.replace("clients = [1, 2]\n[[", "clients = [1, 2]\nrecords = [10, 20]\n[[", 1)
+    text = text.replace('direction = "below"', 'direction = "below"\nmatch = ["system"]')
+    with pytest.raises(InputError) as caught:
+        read_study(written(tmp_path, text))
+    told = caught.value.message.replace(f"{tmp_path}/", "").splitlines()
+    assert told[0] == (
+        "s.toml:26: claims 2: its numerator has both records 10 and records 20, which match does not tell "
+        "apart: say which in its where"
+    )
+    assert len(told) == 2, "the denominator too"
+    read_study(written(tmp_path, text.replace('match = ["system"]', 'match = ["records"]')))
+
+
+def test_checks_have_the_form_of_claims(tmp_path: Path) -> None:
+    text = TEXT.replace('[[claims]]\nid = "C2"', '[[checks]]\nid = "C2"').replace("[claims.c", "[checks.c")
+    study = read_study(written(tmp_path, text))
+    assert ([one.id for one in study.claims], [one.id for one in study.checks]) == (["C1"], ["C2"])
+    broken = text.replace('metric = "read_service_mean_ns"', 'metric = "read_mean"')
+    with pytest.raises(InputError, match=r"s.toml:17: checks 1: no metric 'read_mean'"):
+        read_study(written(tmp_path, broken))
+
+
+@pytest.mark.parametrize(
+    ("said", "told", "band"),
+    [
+        ("3.5", "3.5", (3.5, 3.5)),
+        ('"1,000 ms"', "1,000 ms", (1000, 1000)),
+        ('"25 to 30 ms"', "25 to 30 ms", (25, 30)),
+        ('"> 5 s"', "> 5 s", (5, math.inf)),
+        ('"< 1 ms"', "< 1 ms", (0, 1)),
+        ('{ value = 4, label = "the middle" }', "4 (the middle)", (4, 4)),
+        ('{ low = 3, high = 5, label = "three to five times" }', "3 to 5 (three to five times)", (3, 5)),
+    ],
+)
+def test_a_paper_prints_values_ranges_and_bounds(
+    tmp_path: Path, said: str, told: str, band: tuple[float, float]
+) -> None:
+    text = TEXT.replace(
+        'kind = "trend", factor = "clients", direction = "up"', f'kind = "value", paper = {said}'
+    )
+    latency = "read_service_mean_ns" if "ms" in said or "5 s" in said else "seconds"
+    text = text.replace('metric = "ok_per_s"', f'metric = "{latency}"', 1)
+    check = read_study(written(tmp_path, text)).claims[0].check
+    assert isinstance(check, Value)
+    assert check.paper is not None
+    assert (check.paper.words, check.paper.band) == (told, band)
+
+
+def test_deviations_name_the_settings_of_the_form_that_runs(tmp_path: Path) -> None:
+    text = TEXT.replace('paper = "A paper"', 'deviations = ["{clients} clients, {operations} operations"]')
+    path = written(tmp_path, text)
+    assert read_study(path).deviations == ("1 and 2 clients, 10 operations",)
+    small = read_study(path, small=True)
+    assert small.deviations == ("1 clients, 10 operations",)
+    assert read_study(written(tmp_path, study_toml(small))).deviations == small.deviations
+
+
 def test_they_are_no_part_of_the_plan(tmp_path: Path) -> None:
     """A claim can be put right after the run; what was measured stays the same."""
     with_claims = read_study(written(tmp_path))
@@ -107,6 +168,8 @@ def test_the_small_form_may_lack_levels_of_its_claims(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
+        ('paper = "A paper"', 'deviations = ["{record} records"]',
+         "s.toml:4: deviations: unknown factor 'record' (did you mean 'records'?)"),
         ('factor = "clients"', 'factor = "clints"',
          "s.toml:13: claims 1: no factor 'clints' in this study (did you mean 'clients'?)"),
         ('factor = "clients"', 'factor = "speed"',
@@ -130,6 +193,41 @@ def test_the_small_form_may_lack_levels_of_its_claims(tmp_path: Path) -> None:
         ('x = "clients"', 'x = "client"',
          "s.toml:28: figures 1: no factor 'client' in this study (did you mean"),
         ("y = [3, 4]", "y = [3]", "s.toml:30: figures.0.paper.0: x has 2 values and y has 1"),
+        ('direction = "up" }', 'direction = "up", paper = "five" }',
+         "s.toml:13: claims.0.check.paper: 'five' is no figure: expected '35 ms'"),
+        ('direction = "up" }', 'direction = "up", paper = "5 to 3" }',
+         "s.toml:13: claims.0.check.paper: the range ends at 3, below 5"),
+        ('direction = "up" }', 'direction = "up", paper = "5 ms" }',
+         "s.toml:9: claims.0: what 'trend' estimates has no unit, and the paper's figure has 'ms'"),
+        ('direction = "up" }', 'direction = "up", papers = { Wang = "x" } }',
+         "s.toml:13: claims.0.check.papers.Wang: 'x' is no figure"),
+        ('kind = "trend", factor = "clients", direction = "up"', 'kind = "value", below = 3, unit = "ms"',
+         "s.toml:9: claims.0: ok_per_s has the unit '/s', not 'ms'"),
+        ('kind = "trend", factor = "clients", direction = "up"', 'kind = "value"',
+         "s.toml:13: claims.0.check: say a bound (above, below) or the paper's figure"),
+        ('kind = "trend", factor = "clients", direction = "up"',
+         'kind = "best", factor = "clients", want = "highest"',
+         "s.toml:13: claims.0.check: say the level that wins, or the factor it depends on (depends_on)"),
+        ('kind = "trend", factor = "clients", direction = "up"',
+         'kind = "best", factor = "clients", want = "highest", level = 4',
+         "s.toml:9: claims 1: clients has no level '4'; levels: 1, 2"),
+        ('kind = "trend", factor = "clients", direction = "up"',
+         'kind = "best", factor = "clients", want = "highest", depends_on = "client"',
+         "s.toml:13: claims 1: no factor 'client' in this study (did you mean 'clients'?)"),
+        ('kind = "trend", factor = "clients", direction = "up"', 'kind = "distribution"',
+         "s.toml:13: claims.0.check: say how many modes, or the skew"),
+        ('direction = "below"', 'direction = "below"\nmatch = ["clints"]',
+         "s.toml:25: claims 2: no factor 'clints' in this study (did you mean 'clients'?)"),
+        ('direction = "below"\n', '', "s.toml:20: claims.1.check: say the direction, 'above' or 'below' 1"),
+        ('where = { clients = [1, 2] }', 'where = { clients = [1, 2] }\ncovers = [1, 2]',
+         "s.toml:14: claims.1: covers needs a check with a factor, and 'ratio' has none"),
+        ('expect = "up" }]', 'expect = "up", unseen = "one client" }]',
+         "s.toml:19: claims.1.why.0: a reason that cannot be seen (unseen) has no metric"),
+        ('metric = "sstables", expect = "up" }]', 'metric = "sstables" }]',
+         "s.toml:19: claims.1.why.0: say the metric and how it is expected to go, or why it cannot be seen"),
+        ('expect = "up" }]', 'expect = "up", also = { numerator = { where = { clint = 1 } }, '
+         'denominator = {}, expect = "up" } }]',
+         "s.toml:19: claims 2: no factor 'clint' in this study"),
         ("x = [1, 2]", "x = [1, 9]", "s.toml:25: figures 1: clients has no level '9'; levels: 1, 2"),
     ],
 )  # fmt: skip
@@ -179,13 +277,33 @@ def test_the_papers_experiments_are_there() -> None:
 def test_a_papers_study_has_claims_and_figures_and_says_where_it_differs(name: str) -> None:
     full, small = both_forms(find_study(name))
     assert full.paper
-    assert full.claims
+    assert full.claims or full.checks
     assert full.figures
     assert full.deviations
     assert small is not None
     assert (small.form, small.claims, small.figures) == ("small", full.claims, full.figures)
     assert small.repetitions >= 6, "fewer decide no claim"
     assert estimate(trials(small)).seconds <= HALF_AN_HOUR
+
+
+def test_trials_without_a_steady_state_count_only_where_the_papers_own_had_none() -> None:
+    """And the claim says where: a table or a figure."""
+    unsteady = {
+        name: {claim.unsteady for claim in (*study.claims, *study.checks)}
+        for name in PAPERS
+        for study in [read_study(find_study(name))]
+    }
+    assert {name for name, said in unsteady.items() if said != {""}} == {
+        "seis630/workloads",
+        "sheth-2023/operations",
+    }
+    told = (words for said in unsteady.values() for words in said if words)
+    assert all(re.match(r"(tables?|figures?) \d", words) for words in told)
+
+
+def test_what_only_follows_from_a_paper_is_a_check_of_ours() -> None:
+    assert not read_study(find_study("seis630/replication")).claims
+    assert [one.id for one in read_study(find_study("seis630/partitioners")).checks] == ["ordered-requests"]
 
 
 @pytest.mark.parametrize("name", sorted(shipped()))

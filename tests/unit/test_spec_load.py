@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from steelyard.spec.load import OF_A_RUN, Load
+from steelyard.spec.load import DEFAULT_OPERATIONS, OF_A_RUN, Load
 from steelyard.spec.models import Study, Trial
 from steelyard.spec.plan import engine_plan
 from steelyard.spec.system import NullSystem
@@ -18,7 +18,8 @@ from steelyard.spec.workload import CORE
 
 
 def trial(**load: Any) -> Trial:
-    study = Study(name="x", system=NullSystem(), workload=CORE["a"], load=Load(**load))
+    workload = CORE["a"].model_copy(update={"verify": "full"})
+    study = Study(name="x", system=NullSystem(), workload=workload, load=Load(**load))
     return trials(study)[0]
 
 
@@ -142,6 +143,19 @@ def test_a_curve_and_an_audit_are_told_to_the_engine(tmp_path: Path) -> None:
     assert (audit["name"], audit["kind"]) == ("audit", "audit")
 
 
+def test_a_run_along_a_curve_ends_with_it_unless_told_otherwise() -> None:
+    curve = [[0, 100], [10, 500], [30, 0]]
+    assert (Load(curve=curve).duration_s, Load(curve=curve).operations) == (30, None)
+    assert Load(curve=curve[:2], operations=7).duration_s is None
+    assert Load(curve=curve, duration_s=12).duration_s == 12
+    assert Load(curve=[[0, 100]]).operations == DEFAULT_OPERATIONS
+
+
+def test_an_audit_needs_values_that_can_be_judged() -> None:
+    with pytest.raises(ValidationError, match=r"set workload.verify = 'full' \(--verify full\)"):
+        Study(name="x", system=NullSystem(), workload=CORE["a"], load=Load(audit=True))
+
+
 @pytest.mark.parametrize(
     ("load", "words"),
     [
@@ -152,6 +166,8 @@ def test_a_curve_and_an_audit_are_told_to_the_engine(tmp_path: Path) -> None:
         ({"curve": [[0, 5], [3, 0]], "operations": 9}, "never end"),
         ({"curve": [[0, 0], [3, 9]], "warmup_s": 3, "duration_s": 9}, "warm-up"),
         ({"audit": True, "phases": ["load"]}, "audit follows a run"),
+        ({"marks": [[1, "x"]], "phases": ["load"]}, "marks are of a run"),
+        ({"curve": "fast"}, "curve"),
     ],
 )
 def test_a_curve_that_makes_no_sense_is_refused(load: dict[str, Any], words: str) -> None:

@@ -4,42 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
+from made_trials import METRIC, claim, one, trials
 from pydantic import ValidationError
 
-from steelyard.analysis.claims import Verdict, judge
 from steelyard.errors import InputError
-from steelyard.spec.checks import Claim
-
-METRIC = "read_service_mean_ns"
-
-
-def trials(
-    law: Any, points: list[dict[str, Any]], repetitions: int = 6, scatter: float = 0.03, seed: int = 1
-) -> pl.DataFrame:
-    """One row a trial: `law` gives each metric at a point; runs scatter by 3 %."""
-    rng = np.random.default_rng(seed)
-    rows = []
-    for point in points:
-        for repetition in range(1, repetitions + 1):
-            measured = {name: value * np.exp(rng.normal(0, scatter)) for name, value in law(**point).items()}
-            fixed = {"system": "x", "variant": None, "status": "done", "tainted": None, "steady": "steady"}
-            rows.append({**fixed, "repetition": repetition, **point, **measured})
-    return pl.DataFrame(rows, infer_schema_length=None)
-
-
-def claim(check: dict[str, Any], metric: str = METRIC, **more: Any) -> Claim:
-    return Claim.model_validate({"id": "C1", "statement": "s", "metric": metric, "check": check, **more})
-
-
-def one(
-    check: dict[str, Any], frame: pl.DataFrame, factors: list[str], small: bool = False, **more: Any
-) -> Verdict:
-    (found,) = judge([claim(check, **more)], frame, factors, small=small)
-    return found
-
 
 CLIENTS = [{"clients": n} for n in (1, 2, 4, 8, 16, 32)]
 

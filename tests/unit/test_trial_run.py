@@ -202,6 +202,18 @@ def test_what_was_measured_before_the_engine_died_is_kept(fake_engine: FakeEngin
 
 
 @pytest.mark.usefixtures("fake_engine")
+def test_marks_are_made_when_their_time_has_come_and_not_after_the_end(tmp_path: Path) -> None:
+    marks = [[0.2, "second"], [0.1, "first"], [900, "never"]]
+    run = trial_run(tmp_path, Bed(), duration_s=0.5, marks=marks)
+    run.run()
+    assert run.manifest.status == "done"
+    told = [entry for entry in run.manifest.timeline if entry["event"] == "mark"]
+    assert [entry["detail"] for entry in told] == ["first", "second"]
+    start_ns = run.manifest.phases[1]["start_ns"]
+    assert all(entry["t_ns"] >= start_ns + n * 10**8 for n, entry in enumerate(told, start=1))
+
+
+@pytest.mark.usefixtures("fake_engine")
 def test_a_server_that_dies_is_noted_and_the_run_goes_on(tmp_path: Path) -> None:
     run = trial_run(tmp_path, Bed(dead=lambda: [Death("node2", "killed by SIGKILL", 1)]), duration_s=0.1)
     run.run()

@@ -6,6 +6,7 @@
 
 mod clients;
 mod running;
+mod scheduling;
 
 pub use clients::LoopClients;
 pub use running::Parts;
@@ -103,8 +104,7 @@ impl Loop {
     }
 
     fn run(mut self) {
-        // SAFETY: prctl with these arguments only changes this thread's timer slack, which a sleep without the timer has.
-        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+        scheduling::ask_for_promptness();
         // Before its first wait: connections that were handed over beforehand are taken up.
         self.session.woken(turn!(self));
         while self.obey() {
@@ -134,6 +134,9 @@ impl Loop {
                 }
                 Ok(Order::Use(use_state)) => {
                     if let Some(running) = &mut self.running {
+                        if running.state.ends_second(self.clock.now()) {
+                            running.state.lay_unread(self.session.take_lag());
+                        }
                         use_state(&mut running.state);
                         running.look_again();
                     }

@@ -2,7 +2,6 @@
 //! microseconds of a core that the database may need; a quantum lets one serve several operations, and makes them late.
 
 use crate::merged::Greatest;
-use crate::net::Lag;
 use crate::plan::{Pacing, Quantum};
 use crate::recorder::{Buckets, SECOND};
 use crate::summary::{LagFacts, PacingFacts};
@@ -12,8 +11,13 @@ const FINEST_NS: u64 = 50_000;
 const COARSEST_NS: u64 = 1_000_000;
 /// An operation is late by half a quantum at the median: this many quanta in a median response keep lateness below 5 % of it.
 const QUANTA_IN_RESPONSE: u64 = 10;
+/// The one answer that is in flight may lie unread for so long, ns: bounded, so that the end of its connection is seen.
+const LINGER_NS: u64 = 1_000_000;
 /// Responses from which a median is taken.
 const ENOUGH: u64 = 100;
+/// The first look at them comes so soon, ns; the second after twice that time, and so on up to a second: what a phase begins
+/// with costs a busy server little that way.
+const FIRST_LOOK_NS: u64 = SECOND / 32;
 
 /// Decides when to wake.
 pub struct Pacer {
@@ -23,6 +27,7 @@ pub struct Pacer {
     responses: Buckets<7>,
     count: u64,
     next_look_ns: u64,
+    looks_every_ns: u64,
     /// (second, quantum from then on, ns).
     changes: Vec<(u64, u64)>,
 }
@@ -41,14 +46,10 @@ impl Pacer {
             quantum_ns,
             responses: Buckets::default(),
             count: 0,
-            next_look_ns: start_ns + SECOND,
+            next_look_ns: start_ns + FIRST_LOOK_NS,
+            looks_every_ns: FIRST_LOOK_NS,
             changes: vec![(0, quantum_ns)],
         }
-    }
-
-    /// The quantum in effect, ns; 0 is none.
-    pub const fn quantum_ns(&self) -> u64 {
-        self.quantum_ns
     }
 
     /// When to wake for what is due at `due_ns`.
@@ -59,6 +60,20 @@ impl Pacer {
         }
         let since = due_ns.saturating_sub(self.start_ns);
         self.start_ns + since.div_ceil(self.quantum_ns) * self.quantum_ns
+    }
+
+    /// Until when answers, which the kernel stamps, may lie unread, ns, if there is nothing to do before `until_ns`; none: they
+    /// must wake the loop. A read has one stamp, so that answers which are read together have the last one's: with several in
+    /// flight they lie there for a quantum at most, and are told too late by no more than that.
+    pub fn sleeps_until(&self, now_ns: u64, until_ns: u64, in_flight: usize) -> Option<u64> {
+        if self.quantum_ns == 0 {
+            return None;
+        }
+        match in_flight {
+            0 => Some(until_ns),
+            1 => Some(until_ns.min(now_ns + LINGER_NS)),
+            _ => (until_ns - now_ns <= self.quantum_ns).then_some(until_ns),
+        }
     }
 
     /// An operation due at `due_ns` was done at `done_ns`.
@@ -74,9 +89,10 @@ impl Pacer {
         }
     }
 
-    /// Once a second: the coarsest quantum by which operations are late by less than 5 % of the median response so far.
+    /// The coarsest quantum by which operations are late by less than 5 % of the median response so far.
     fn choose(&mut self, now_ns: u64) {
-        self.next_look_ns = now_ns + SECOND;
+        self.looks_every_ns = SECOND.min(self.looks_every_ns * 2);
+        self.next_look_ns = now_ns + self.looks_every_ns;
         if self.count < ENOUGH {
             return;
         }
@@ -90,7 +106,7 @@ impl Pacer {
     }
 
     /// What the summary says of it, after so many `turns`.
-    pub fn facts(&self, turns: u64, lag: Option<&Lag>) -> PacingFacts {
+    pub fn facts(&self, turns: u64, lag: Option<LagFacts>) -> PacingFacts {
         let us = |ns: u64| ns as f64 / 1000.0;
         PacingFacts {
             asked: self.asked.quantum_us.into(),
@@ -103,12 +119,7 @@ impl Pacer {
                 .into(),
             realtime: self.asked.realtime.into(),
             turns,
-            lag: lag.map(|lag| LagFacts {
-                reads: lag.count,
-                p50_ns: Greatest(lag.quantile(0.5)),
-                p99_ns: Greatest(lag.quantile(0.99)),
-                max_ns: Greatest(lag.max_ns),
-            }),
+            lag,
         }
     }
 }
@@ -136,7 +147,7 @@ mod tests {
             let due = 7 + number * SECOND / ENOUGH;
             pacer.responded(due, due + us * US);
         }
-        pacer.quantum_ns()
+        pacer.quantum_ns
     }
 
     #[test]
@@ -156,6 +167,30 @@ mod tests {
         assert!((395 * US..=405 * US).contains(&quantum), "{quantum}");
         // Evenly spread over a quantum, half of all are late by less than its half.
         assert!(quantum / 2 <= 4000 * US / 20 + 3 * US);
+    }
+
+    #[test]
+    fn a_busy_phase_need_not_wait_a_second_for_its_quantum() {
+        let mut pacer = pacer(Quantum::Auto);
+        for number in 0..=4 * ENOUGH {
+            let due = 7 + number * FIRST_LOOK_NS / ENOUGH;
+            pacer.responded(due, due + 5000 * US);
+        }
+        assert!(pacer.quantum_ns > 490 * US, "{}", pacer.quantum_ns);
+    }
+
+    #[test]
+    fn several_answers_lie_unread_for_a_quantum_at_most() {
+        let quantum = pacer(Quantum::Microseconds(100));
+        let (now, until) = (7, 7 + 5000 * US);
+        assert_eq!(quantum.sleeps_until(now, until, 0), Some(until));
+        assert_eq!(quantum.sleeps_until(now, until, 1), Some(now + LINGER_NS));
+        assert_eq!(quantum.sleeps_until(now, now + 10, 1), Some(now + 10));
+        assert_eq!(quantum.sleeps_until(now, until, 2), None);
+        let next = now + 100 * US;
+        assert_eq!(quantum.sleeps_until(now, next, 2), Some(next));
+        assert_eq!(quantum.sleeps_until(now, next + 1, 2), None);
+        assert_eq!(pacer(Quantum::Exact).sleeps_until(now, until, 1), None);
     }
 
     #[test]

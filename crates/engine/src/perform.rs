@@ -140,22 +140,28 @@ impl Progress {
                 .sent_ns
                 .map_or(self.begun, |sent| sent.max(self.begun));
         }
-        let did = Performed {
-            outcome,
-            started: self.started,
-            done: stamps.received_ns.unwrap_or(now).max(self.started),
-            attempts: self.attempts,
-            turn: None,
-        };
+        let done = stamps.received_ns.unwrap_or(now).max(self.started);
         if (exchange.reply.error.is_some() || outcome.retryable())
             && let Some(until) = self.failed(policy, exchange, outcome, now)
         {
             return Next::Pause(until);
         }
         if ticket.draft.kind == Kind::ReadModifyWrite {
+            let did = self.performed(outcome, done);
             return self.step(policy, ticket, exchange, did);
         }
-        Next::Done(did)
+        Next::Done(self.performed(outcome, done)) // made in its place: it would be moved in the hot loop
+    }
+
+    #[inline]
+    const fn performed(&self, outcome: Outcome, done: u64) -> Performed {
+        Performed {
+            outcome,
+            started: self.started,
+            done,
+            attempts: self.attempts,
+            turn: None,
+        }
     }
 
     /// An attempt failed: until when to pause before the next one, if there is one.

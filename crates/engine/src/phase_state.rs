@@ -16,7 +16,7 @@ use crate::generate::{Cursor, Draft};
 use crate::ledger::Ledger;
 use crate::operation::{FieldSet, Kind, Outcome};
 use crate::plan::{PhaseKind, Verify, Workload};
-use crate::recorder::{Class, Recorder, Sample, Shares, WriterMessage};
+use crate::recorder::{Class, Lag, Recorder, Sample, Shares, WriterMessage};
 use crate::reply::Reply;
 use crate::ticket::{Claim, Performed, Ticket};
 use std::sync::mpsc::Sender;
@@ -59,6 +59,8 @@ pub struct PhaseState {
     cpu_at_tick: u64,
     verdicts_at_tick: Verdicts,
     shares: Shares,
+    lag: Option<Lag>,
+    lag_in_second: Option<Lag>,
     /// Timestamps of writes; passed on from phase to phase.
     pub write_clock: WriteClock,
     /// A client has been free since then, ns: what is claimed later than that was late by our fault.
@@ -137,6 +139,8 @@ impl PhaseState {
             cpu_at_tick: Usage::now().cpu_ns(),
             verdicts_at_tick: Verdicts::default(),
             shares: Shares::default(),
+            lag: None,
+            lag_in_second: None,
             write_clock: parts.write_clock,
             free_since: parts.start_ns,
             window_end,
@@ -195,6 +199,23 @@ impl PhaseState {
             Verify::All | Verify::Full => true,
         };
         Claim::Go
+    }
+
+    /// Answers lay in the kernel for `lag` before they were read, since this was told last.
+    pub fn lay_unread(&mut self, lag: Option<Lag>) {
+        let Some(lag) = lag else {
+            return;
+        };
+        self.lag.get_or_insert_default().add(&lag);
+        match &mut self.lag_in_second {
+            Some(second) => second.add(&lag),
+            none => *none = Some(lag),
+        }
+    }
+
+    /// How long answers lay unread in the whole phase; none where the kernel stamps nothing.
+    pub const fn lag(&self) -> Option<&Lag> {
+        self.lag.as_ref()
     }
 
     /// So many requests are written and not answered just now.

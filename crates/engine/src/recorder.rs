@@ -5,9 +5,11 @@
 //! sets (the newest due second and the one before) hold nearly everything; what is older goes out as single samples.
 
 mod buckets;
+mod lag;
 mod shares;
 
 pub use buckets::Buckets;
+pub use lag::Lag;
 pub use shares::{Share, Shares};
 
 use crate::counts::Verdicts;
@@ -231,6 +233,8 @@ pub struct Tick {
     pub cap: u64,
     /// What each coordinator did in it, by the driver's index.
     pub coordinators: Vec<Share>,
+    /// How long answers that were read in it had lain there; none where the kernel stamps nothing.
+    pub lag: Option<Lag>,
 }
 
 /// Records one worker's operations.

@@ -4,7 +4,7 @@ use crate::client_state::ClientState;
 use crate::distribution::Distribution;
 use crate::merged::{Greatest, Merge, Same, merged};
 use crate::recorder::TENTHS;
-use crate::summary::{Counts, Saturation, Views};
+use crate::summary::{Counts, LagFacts, Saturation, Views};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -43,6 +43,8 @@ merged! {
         pub late_sum_ns: u64,
         /// Its greatest, ns.
         pub late_max_ns: Greatest<u64>,
+        /// How long answers that were read in it had lain unread; null where the kernel stamps nothing.
+        pub lag: Option<LagFacts>,
         /// Whether the load was kept, and if not by whose fault.
         pub client: Greatest<ClientState>,
         /// Judgements in it.

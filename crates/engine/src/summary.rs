@@ -7,6 +7,7 @@ use crate::driver::Traffic;
 use crate::merged::{Greatest, Least, Merge, Same, merged};
 use crate::operation::{Kind, Outcome};
 use crate::plan::{Arrivals, PhaseKind, Quantum, Verify};
+use crate::recorder::Lag;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -229,6 +230,17 @@ impl Merge for Traffic {
         self.writes += other.writes;
         self.requests += other.requests;
         self.answers += other.answers;
+    }
+}
+
+impl From<&Lag> for LagFacts {
+    fn from(lag: &Lag) -> Self {
+        Self {
+            reads: lag.count,
+            p50_ns: Greatest(lag.quantile(0.5)),
+            p99_ns: Greatest(lag.quantile(0.99)),
+            max_ns: Greatest(lag.max_ns),
+        }
     }
 }
 

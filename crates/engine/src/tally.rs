@@ -201,6 +201,7 @@ pub(crate) fn row(tick: &Tick, run_wait: RunWait, names: &[String]) -> Row {
         late_count: counts.late.count,
         late_sum_ns: counts.late.sum_ns,
         late_max_ns: Greatest(counts.late.max_ns),
+        lag: tick.lag.as_ref().map(Into::into),
         client: Greatest(client.judge()),
         verdicts: verdicts(&tick.verdicts),
         coordinators: coordinators(&tick.coordinators, names),

@@ -10,7 +10,16 @@ import polars as pl
 
 from steelyard.analysis.distribution import from_histogram
 from steelyard.analysis.offered import of_states, saturation
-from steelyard.analysis.summary import CLOCKS, TOTAL, Histograms, Operation, Phase, Saturation, mean_offered
+from steelyard.analysis.summary import (
+    CLOCKS,
+    TOTAL,
+    Histograms,
+    Operation,
+    Phase,
+    Saturation,
+    is_curve,
+    mean_offered,
+)
 from steelyard.results.intervals import CLIENT
 
 NS = 1e9
@@ -65,6 +74,7 @@ def phase_from_series(
         operations=tuple(_row(frame, op, seconds, histograms) for op in ops),
         in_flight_cap=cap,
         target_per_s=mean_offered(arrivals.get("rate"), seconds),
+        curve=is_curve(arrivals),
         arrivals=str(arrivals.get("kind", "closed")),
         saturation=_saturation(totals, cap),
         complete=False,

@@ -90,7 +90,9 @@ class Phase:
     operations: tuple[Operation, ...] = ()
     in_flight_cap: int | None = None
     target_per_s: float | None = None
-    """Offered rate; None in a closed loop."""
+    """Offered rate, of a curve its mean; None in a closed loop."""
+    curve: bool = False
+    """Whether the offered rate changed along a curve."""
     arrivals: str = "closed"
     verify: Mapping[str, Any] = field(default_factory=dict)
     attempts: Mapping[str, int] = field(default_factory=dict)
@@ -165,6 +167,11 @@ def _target(facts: Mapping[str, Any], seconds: float) -> tuple[str, float | None
     return str(arrivals.get("kind", "closed")), mean_offered(arrivals.get("rate"), seconds)
 
 
+def is_curve(arrivals: Any) -> bool:
+    """Whether arrivals, as the plan has them, follow the points of a curve."""
+    return isinstance(arrivals, Mapping) and isinstance(arrivals.get("rate"), Sequence)
+
+
 def mean_offered(rate: float | Sequence[Sequence[float]] | None, seconds: float) -> float | None:
     """The mean offered rate over the first `seconds` of a phase.
 
@@ -227,6 +234,7 @@ def phase_from_summary(facts: Mapping[str, Any], histograms: Histograms, reason:
         operations=_operations(facts, seconds),
         in_flight_cap=facts.get("in_flight_cap"),
         target_per_s=rate,
+        curve=is_curve(facts.get("arrivals")),
         arrivals=kind,
         verify=facts.get("verify") or {},
         attempts=facts.get("attempts") or {},

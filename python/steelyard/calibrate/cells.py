@@ -34,6 +34,7 @@ class CalibrationCell:
         faults: what the server does instead of answering (crates/fakes/src/fault.rs).
         timeout_ms: an attempt's and an operation's deadline.
         retry: the engine's policy.
+        quantum_us: of the engine's wake-ups (docs/format.md, `pacing`).
     """
 
     law: Law
@@ -46,6 +47,7 @@ class CalibrationCell:
     faults: dict[str, Any] = field(default_factory=dict)
     timeout_ms: int = 10_000
     retry: str = "none"
+    quantum_us: int | Literal["auto", "exact"] = "auto"
 
     @property
     def arrivals(self) -> dict[str, Any]:
@@ -59,7 +61,13 @@ class CalibrationCell:
         """`one_stall, target, small cap (2), 1000/s`."""
         rate = "" if self.rate is None else f", {self.rate:,.0f}/s"
         cap = "" if self.loop.startswith("open") else f" ({self.in_flight})"
-        return f"{self.law.kind}, {self.loop}{cap}{rate}"
+        quantum = "" if self.quantum_us == "auto" else f", {self.pacing}"
+        return f"{self.law.kind}, {self.loop}{cap}{rate}{quantum}"
+
+    @property
+    def pacing(self) -> str:
+        """`auto`, `exact` or `250us`, as a load has it."""
+        return self.quantum_us if isinstance(self.quantum_us, str) else f"{self.quantum_us}us"
 
 
 def laws(seconds: float) -> tuple[Law, ...]:
@@ -96,6 +104,19 @@ def busy_cells(*, quick: bool) -> Iterator[CalibrationCell]:
 
 
 BUSY_US = 60
+
+
+def coarse_cells(*, quick: bool) -> Iterator[CalibrationCell]:
+    """Without a quantum and with coarse ones, at which one read brings several answers and one stamp."""
+    for rate, seconds in zip(RATES, (4, 2) if quick else (10, 10), strict=True):
+        for law in (Lognormal(500, 0.6),) if quick else (Lognormal(500, 0.6), Constant(5_000)):
+            for quantum_us in QUANTA_US:
+                yield CalibrationCell(
+                    law, "open Poisson", rate * seconds, OPEN_CAP, rate, quantum_us=quantum_us
+                )
+
+
+QUANTA_US: tuple[int | Literal["exact"], ...] = ("exact", 250, 1_000)
 
 
 def _paced(*, quick: bool) -> tuple[LoopKind, ...]:

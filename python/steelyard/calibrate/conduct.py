@@ -27,6 +27,8 @@ from steelyard.watch.host import host_facts
 DRIVERS = ("cql", "hbase", "null")
 TRIES = 4
 """Of a cell, at most, while other guests of the host take too much."""
+PARTS = ("rates", "cells", "coarse", "busy")
+"""Under which heading a cell stands, in the order in which they are run."""
 Told = Callable[[str, Verdict], None]
 """Receives each verdict, and under which heading it stands."""
 
@@ -54,7 +56,7 @@ class Calibration:
         self.driver, self.quick = driver, quick
         self.interrupted = False
         self._begin, self._seen, self._told = begin, seen, told
-        self._verdicts: dict[str, list[Verdict]] = {"cells": [], "busy": [], "rates": []}
+        self._verdicts: dict[str, list[Verdict]] = {part: [] for part in PARTS}
         self._started = now_text()
         self._engine: Engine = find_engine()
 
@@ -80,16 +82,16 @@ class Calibration:
                 break
         for _ in self._each("cells", self._cells(), lab, folder):
             pass
-        for _ in self._each("busy", self._busy(), lab, folder):
-            pass
+        if lab.driver == "null":  # it has no answers to wait for, and no server
+            return
+        for part, more in (("coarse", tries.coarse_cells), ("busy", tries.busy_cells)):
+            for _ in self._each(part, more(quick=self.quick), lab, folder):
+                pass
 
     def _cells(self) -> Iterable[CalibrationCell]:
         """With the null driver there is nothing to wait for, and one law is as good as all."""
         every = tries.cells(quick=self.quick)
         return every if self.driver != "null" else [c for c in every if c.law.kind == "constant"]
-
-    def _busy(self) -> Iterable[CalibrationCell]:
-        return tries.busy_cells(quick=self.quick) if self.driver != "null" else ()
 
     def _each(self, part: str, cells: Iterable[CalibrationCell], lab: Lab, folder: Path) -> Iterable[Verdict]:
         for number, cell in enumerate(cells):
@@ -121,6 +123,7 @@ class Calibration:
             "allowed": {"relative": RELATIVE, "absolute_us": ABSOLUTE_US},
             "rates": limit.found(self._verdicts["rates"]),
             "cells": [plain(v) for v in self._verdicts["cells"]],
+            "coarse_pacing": [plain(v) for v in self._verdicts["coarse"]],
             "busy_server": [plain(v) for v in self._verdicts["busy"]],
         }
 

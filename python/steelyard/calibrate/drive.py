@@ -129,6 +129,7 @@ def _plan(lab: Lab, cell: CalibrationCell, folder: Path) -> dict[str, Any]:
             "request": {"kind": "sequential"},
             "verify": "off",
         },
+        "pacing": {"quantum_us": cell.quantum_us},
         "retry": cell.retry,
         "timeout_ms": cell.timeout_ms,
         "attempt_timeout_ms": cell.timeout_ms,

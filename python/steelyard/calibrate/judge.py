@@ -11,7 +11,7 @@ import numpy as np
 from steelyard.analysis.warnings.host import STEAL
 from steelyard.calibrate.cells import CalibrationCell
 from steelyard.calibrate.drive import Observed
-from steelyard.calibrate.truth import PERCENTILES, Times, due_times, percentiles, queue
+from steelyard.calibrate.truth import PERCENTILES, Stamps, Times, due_times, percentiles, queue
 
 RELATIVE, ABSOLUTE_US = 0.03, 100.0
 """What a percentile may be off: 3 % of the truth and 100 us."""
@@ -62,6 +62,9 @@ class Verdict:
         backlog: most operations due and not started.
         saturated_s: seconds in which the client was the cause of that.
         cpu_us: of the engine for an operation. rss_mib: its memory at most.
+        merged_share: of all answers, those that came with a later one in one read and share its stamp; None
+            where the kernel stamps nothing.
+        mean_error_us: reported mean less the true one; None where there is no truth.
         steal_share: of all cores' time, what other guests of the host took.
         tries: of this cell, until that was no more than `STEAL`; the calmest is kept.
     """
@@ -83,6 +86,8 @@ class Verdict:
     saturated_s: float = 0.0
     cpu_us: float = 0.0
     rss_mib: float = 0.0
+    merged_share: float | None = None
+    mean_error_us: float | None = None
     steal_share: float = 0.0
     tries: int = 1
 
@@ -113,6 +118,8 @@ def judge(cell: CalibrationCell, observed: Observed) -> Verdict:
     cpu_ns = summary["cpu_user_ns"] + summary["cpu_system_ns"]
     due = _due(cell, observed)
     stamps = observed.stamps
+    true = _true_times(stamps, due)
+    response = read.get("response") or {}
     return Verdict(
         cell=cell.name,
         law=cell.law.text(),
@@ -120,7 +127,7 @@ def judge(cell: CalibrationCell, observed: Observed) -> Verdict:
         rate_per_s=cell.rate,
         in_flight=cell.in_flight,
         operations=cell.operations,
-        errors=_errors(cell, observed, read.get("response") or {}, due),
+        errors=_errors(cell, observed, response, due, true),
         late_us=reported(read.get("wait") or {}) if due is not None else {},
         arrival_late_us=percentiles(stamps.lateness(due)) if stamps is not None and due is not None else {},
         sent=operations + int(censored["unanswered"]),
@@ -131,6 +138,8 @@ def judge(cell: CalibrationCell, observed: Observed) -> Verdict:
         saturated_s=float(saturation["seconds_saturated"]),
         cpu_us=cpu_ns / 1e3 / max(operations, 1),
         rss_mib=summary["rss_max_bytes"] / 2**20,
+        merged_share=_merged(summary),
+        mean_error_us=(response["mean_ns"] - true.mean()) / 1e3 if len(true) and response else None,
         steal_share=observed.steal_share,
     )
 
@@ -147,13 +156,24 @@ def _due(cell: CalibrationCell, observed: Observed) -> Times | None:
     return due_times(cell.seed, cell.arrivals, observed.start_ns, cell.operations)
 
 
-def _errors(
-    cell: CalibrationCell, observed: Observed, response: Mapping[str, Any], due: Times | None
-) -> dict[str, Error]:
-    stamps = observed.stamps
+def _true_times(stamps: Stamps | None, due: Times | None) -> Times:
     if stamps is None:
-        return {}
-    truth = percentiles(stamps.services() if due is None else stamps.responses(due))
+        return np.empty(0, dtype=np.int64)
+    return stamps.services() if due is None else stamps.responses(due)
+
+
+def _merged(summary: Mapping[str, Any]) -> float | None:
+    """A read has one stamp: of the answers that it brings all but the last have another's."""
+    lag, traffic = (summary.get("pacing") or {}).get("lag"), summary.get("traffic")
+    if not lag or not traffic or not traffic["answers"]:
+        return None
+    return max(1 - float(lag["reads"]) / float(traffic["answers"]), 0.0)
+
+
+def _errors(
+    cell: CalibrationCell, observed: Observed, response: Mapping[str, Any], due: Times | None, true: Times
+) -> dict[str, Error]:
+    truth = percentiles(true)
     model = {} if cell.faults else percentiles(_model(cell, observed, due))
     said = reported(response)
     return {name: Error(said[name], truth[name], model.get(name)) for name in truth if name in said}

@@ -28,6 +28,8 @@ def show(certificate: Mapping[str, Any], console: Console) -> None:
     )
     if cells := certificate["cells"]:
         console.print(_errors(cells) if any(c["errors"] for c in cells) else _lateness(cells))
+    if coarse := certificate["coarse_pacing"]:
+        console.print(_merged(coarse))
     for line in _conclusions(certificate, allowed):
         console.print(line, soft_wrap=True)
 
@@ -64,6 +66,22 @@ def _lateness(cells: Iterable[Mapping[str, Any]]) -> Table:
     for cell in cells:
         late = [us(cell["late_us"].get(name)) for name in ("p50", "p99", "p99.9")]
         table.add_row(cell["cell"], *late, f"{cell['cpu_us']:.2f} us", f"{cell['rss_mib']:.0f}")
+    return table
+
+
+def _merged(cells: Iterable[Mapping[str, Any]]) -> Table:
+    """What the stamp that merged answers share makes of response times."""
+    head = ["pacing of 'open Poisson'", "answers merged", "mean: off", "p50: true, off", "p99: true, off"]
+    table = Table(*head, "CPU/op", box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for cell in cells:
+        merged, mean = cell["merged_share"], cell["mean_error_us"]
+        table.add_row(
+            cell["cell"].replace(", open Poisson", ""),
+            "-" if merged is None else f"{merged:.1%}",
+            "-" if mean is None else f"{mean:+,.0f} us",
+            *(_error(cell["errors"].get(name)) for name in ("p50", "p99")),
+            f"{cell['cpu_us']:.1f} us",
+        )
     return table
 
 

@@ -40,8 +40,9 @@ def bench_study(system: str, words: Mapping[str, Any], pairs: Iterable[str] = ()
     for flag, word in said(words):
         if flag.setting:
             _put(draft, _of_kind(flag, kind), word)
-    if words.get("duration") is not None and words.get("operations") is None:
-        draft.data["load"].pop("operations", None)  # of the workload's file: the duration is meant to decide
+    timed = words.get("duration") is not None or words.get("curve") is not None
+    if timed and words.get("operations") is None:
+        draft.data["load"].pop("operations", None)  # of the workload's file: the time is meant to decide
     for pair in pairs:
         _put_pair(draft, kind, pair)
     draft.put(("name",), f"{system}-{draft.get(('workload', 'name'))}", "-w")

@@ -12,8 +12,8 @@ from steelyard.results.flat import flat
 from steelyard.results.store import study_values
 from steelyard.spec.asked import Asked
 from steelyard.spec.estimate import estimate
-from steelyard.spec.models import Point, Study
-from steelyard.spec.trials import data_bytes, trials
+from steelyard.spec.models import Study
+from steelyard.spec.trials import data_to_memory, trials
 from steelyard.spec.units import bytes_text
 
 SAME = "="
@@ -34,8 +34,9 @@ def rows(full: Study, small: Study | None) -> Iterator[tuple[str, ...]]:
 
 def _asked(full: Study, small: Study | None) -> Iterator[tuple[str, ...]]:
     """Claims are the same in both forms; what the small one leaves out stands in its column."""
-    for claim in full.claims:
-        yield (f"claim {claim.id}", escape(claim.statement), *([SAME] if small else []))
+    for what, claims in (("claim", full.claims), ("check", full.checks)):
+        for claim in claims:
+            yield (f"{what} {claim.id}", escape(claim.statement), *([SAME] if small else []))
     if full.figures:
         drawn = ", ".join(plot.id for plot in full.figures)
         yield ("figures", drawn, *([SAME] if small else []))
@@ -62,16 +63,8 @@ def _amounts(forms: list[Study]) -> dict[str, list[str]]:
 
 def _data_to_memory(study: Study) -> str:
     """The least and the most data on a node, with all copies, as a share of the memory it may use."""
-    shares = [share for point in study.cells if (share := _share(point)) is not None]
+    shares = data_to_memory(study.cells)
     if not shares:
         return ""
     least, most = (f"{100 * share:.2g} %" for share in (min(shares), max(shares)))
     return least if least == most else f"{least} to {most}"
-
-
-def _share(point: Point) -> float | None:
-    limits = getattr(point.system, "limits", None)
-    if limits is None or limits.memory_mib is None:
-        return None
-    memory = float(limits.memory_mib) * int(getattr(point.system, "size", 1)) * 2**20
-    return data_bytes(point) / memory

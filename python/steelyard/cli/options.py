@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from steelyard.spec.flag import Flag, compat, constant_length
+from steelyard.spec.flag import Flag, compat, constant_length, curve
 from steelyard.spec.kind import SystemDeclaration, declarations
 from steelyard.spec.units import milliseconds, seconds
 
@@ -43,13 +43,18 @@ COMMON: tuple[Flag, ...] = (
     Flag("--clients", "load.clients", int,
          "Clients of a closed loop: each waits for its answer.  [default: 32]", LOAD),
     Flag("--target", "load.target", float, "Operations per second that are due, answered or not.", LOAD),
-    Flag("--arrivals", "load.arrivals", str, "With --target: constant or poisson.", LOAD),
+    Flag("--curve", "load.curve", str,
+         "Instead of --target, rates over time: 0s=1000,30s=4000 rises in a line, 30s=1000,30s=4000 steps. "
+         "The run ends with the last point.", LOAD, curve),
+    Flag("--arrivals", "load.arrivals", str, "With a rate: constant or poisson.", LOAD),
     Flag("--in-flight", "load.in_flight", int,
-         "With --target: most operations in flight.  [default: 1024]", LOAD),
+         "With a rate: most operations in flight.  [default: 1024]", LOAD),
     Flag("--pacing", "load.pacing", str,
-         "With --target: wake for what is due at once (exact), or at multiples of a time, e.g. 250us: "
+         "With a rate: wake for what is due at once (exact), or at multiples of a time, e.g. 250us: "
          "less CPU, so much late.  [default: auto: late by less than 5% of a response]", LOAD),
     Flag("--engines", "load.engines", int, "Engine processes that share the load.", LOAD),
+    Flag("--audit/--no-audit", "load.audit", bool,
+         "After the run, read every acknowledged write back: what is lost or stale (--verify full).", LOAD),
     Flag("--retry", "load.retry", str, "until-deadline or none.", LOAD),
     Flag("--timeout", "load.timeout_ms", str,
          "An operation's deadline over all attempts.  [default: 10s]", LOAD, milliseconds),

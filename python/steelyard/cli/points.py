@@ -47,15 +47,16 @@ def show_claims(path: Path, console: Console) -> None:
     """Print the verdicts on a study's claims, if it has any."""
     from steelyard.report.model import build
     from steelyard.report.study.answers import answers, asked_of
-    from steelyard.report.study.verdicts import claims_table, headline
+    from steelyard.report.study.verdicts import checks_table, claims_table, headline
     from steelyard.report.text import print_table
 
-    if not asked_of(Results(path).info.get("study") or {}).claims:
+    asked = asked_of(Results(path).info.get("study") or {})
+    if not (asked.claims or asked.checks) or (found := answers(build(path))) is None:
         return
-    found = answers(build(path))
-    if found and (table := claims_table(found)):
-        print_table(table, console)
-        console.print(headline(found))
+    for table in (claims_table(found), checks_table(found)):
+        if table:
+            print_table(table, console)
+    console.print(headline(found))
 
 
 def _spread(sample: Sample | None, text: Callable[[float], str]) -> str:

@@ -100,9 +100,9 @@ class Fleet:
         """The next run phase takes operation numbers from there on."""
         self._next = number or None
 
-    def mark(self, label: str) -> None:
-        """Put a mark into the event streams."""
-        self._command("mark", label=label)
+    def mark(self, label: str) -> int:
+        """Put a mark into the event streams; returns its time, CLOCK_MONOTONIC ns, by the first engine."""
+        return int(self._command("mark", label=label)[0]["at_ns"])
 
     def stop(self) -> None:
         """End the running phase gracefully, then the processes; one that has ended already is left alone."""
@@ -113,11 +113,10 @@ class Fleet:
                 except (InputError, InfrastructureError):  # not Interrupted: a second Ctrl-C may come here
                     process.close_input()
 
-    def _command(self, cmd: str, **fields: Any) -> None:
+    def _command(self, cmd: str, **fields: Any) -> list[Event]:
         """The same command to every engine: sent to all before any answer is waited for."""
         sent = [(process, process.post(cmd, **fields)) for process in self.processes]
-        for process, number in sent:
-            process.acknowledged(number)
+        return [process.acknowledged(number) for process, number in sent]
 
     def poll(self, timeout_s: float) -> tuple[int, Event] | None:
         """The next (engine, event), or None after the timeout.

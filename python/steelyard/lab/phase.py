@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from steelyard.engine.fleet import Fleet
@@ -43,7 +44,14 @@ class PhaseRunner:
         self.dead: list[Death] = []
 
     def phase(
-        self, name: str, *, counts: bool, endless: bool, rate: float | None = None, noted: bool = True
+        self,
+        name: str,
+        *,
+        counts: bool,
+        endless: bool,
+        rate: float | None = None,
+        marks: Sequence[tuple[float, str]] = (),
+        noted: bool = True,
     ) -> list[Event]:
         """Run one phase; returns each engine's `phase_end`.
 
@@ -52,6 +60,7 @@ class PhaseRunner:
             counts: whether it uses operation numbers up (all but the load).
             endless: it ends by counting operations, so that dead servers would hold it up without end.
             rate: operations a second from its start on, instead of the plan's.
+            marks: (seconds since its start, label) that the engines note when their time has come.
             noted: the manifest gets its summary; probes of a search have none there.
 
         Raises:
@@ -63,7 +72,8 @@ class PhaseRunner:
             self.manifest.phase_began(at_ns)
             self.manifest.event(name, t_ns=at_ns)
             self.show.begin(name)
-            state = _Phase(name, len(self.fleet.processes), endless)
+            due = [(at_ns / 1e9 + at_s, label) for at_s, label in sorted(marks)]
+            state = _Phase(name, len(self.fleet.processes), endless, due)
             try:
                 self._until_ended(state)
             finally:
@@ -80,9 +90,10 @@ class PhaseRunner:
 
     def _until_ended(self, state: _Phase) -> None:
         while len(state.ends) < state.engines:
-            found = self.fleet.poll(POLL_S)
+            found = self.fleet.poll(state.wait_s(POLL_S))
             self.interrupts.check_aborted()
             now = time.monotonic()
+            self._mark(state, now)
             if found is not None:
                 state.heard_s = now
                 self._take(state, *found)
@@ -108,6 +119,12 @@ class PhaseRunner:
                 self.show.say(f"warning: {event.get('text')}")
             case "exit" if index not in state.ends:
                 raise self.fleet.processes[index].failure()
+
+    def _mark(self, state: _Phase, now: float) -> None:
+        """Note what has fallen due, until the phase is stopped or an engine has ended it."""
+        while state.marks and state.marks[0][0] <= now and not state.ends and state.stopped_s is None:
+            _, label = state.marks.pop(0)
+            self.manifest.event("mark", label, t_ns=self.fleet.mark(label))
 
     def _look(self, state: _Phase, now: float) -> None:
         self.look_after_servers()
@@ -138,13 +155,18 @@ class PhaseRunner:
 class _Phase:
     """What is known of the running phase."""
 
-    def __init__(self, name: str, engines: int, endless: bool) -> None:
-        self.name, self.engines, self.endless = name, engines, endless
+    def __init__(self, name: str, engines: int, endless: bool, marks: list[tuple[float, str]]) -> None:
+        self.name, self.engines, self.endless, self.marks = name, engines, endless, marks
         self.ends: dict[int, Event] = {}
         self.newest: dict[int, Event] = {}
         self.heard_s = self.looked_s = self.answered_s = time.monotonic()
         self.stopped_s: float | None = None
         self.stalled = ""
+
+    def wait_s(self, most_s: float) -> float:
+        """How long events may be waited for: no longer than until the next mark."""
+        left_s = self.marks[0][0] - time.monotonic() if self.marks and not self.ends else most_s
+        return min(max(left_s, 0.0), most_s)
 
     def take(self, index: int, event: Event) -> None:
         """Keep an engine's newest second."""

@@ -174,7 +174,8 @@ class TrialRun:
             with self._timed("search"):
                 rate = load.search.share * find_rate(runner, load.search)
         with self._timed("run"):
-            runner.phase(RUN, counts=True, endless=load.duration_s is None, rate=rate)
+            endless = load.duration_s is None
+            runner.phase(RUN, counts=True, endless=endless, rate=rate, marks=load.marks)
         if load.audit:
             with self._timed("audit"):
                 runner.phase(AUDIT, counts=False, endless=True)

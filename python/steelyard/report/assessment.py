@@ -79,8 +79,8 @@ def _plan(manifest: Mapping[str, Any], name: str) -> dict[str, Any]:
     load = part(manifest, "trial", "load")
     if name == "load":
         return {"kind": "load", "in_flight": load.get("load_clients")}
-    if load.get("target"):
-        arrivals = {"kind": load.get("arrivals", "constant"), "rate": load["target"]}
+    if rate := load.get("curve") or load.get("target"):
+        arrivals = {"kind": load.get("arrivals", "constant"), "rate": rate}
         return {
             "kind": "run",
             "in_flight": load.get("in_flight") or load.get("clients"),
@@ -125,7 +125,8 @@ def judge(read: Read, phases: Sequence[Phase], *, partial: bool) -> Judged:
     measured = measured_phase(phases)
     if measured is None:
         return Judged(None, None, _nothing(read, partial))
-    found = steadiness(read.intervals, measured) if measured.kind == "run" else None
+    may_settle = measured.kind == "run" and not measured.curve  # along a curve nothing is meant to be steady
+    found = steadiness(read.intervals, measured) if may_settle else None
     derived = derive(_context(read, measured, found, partial))
     side = [w for p in phases if p is not measured for w in derive(Context(p), SIDE_CHECKS)]
     known = {w.kind for w in derived}
@@ -164,7 +165,7 @@ def _context(read: Read, phase: Phase, found: Steady | None, cut: bool) -> Conte
     return Context(
         phase=phase,
         steady=found,
-        completed_per_s=completed_while_due(due, done, phase.seconds),
+        completed_per_s=None if phase.curve else completed_while_due(due, done, phase.seconds),
         costs=costs(system, phase, master_names(manifest)),
         inside=inside(system, phase),
         status=str(manifest.get("status") or "unknown"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,9 @@ from typing import Any
 import polars as pl
 
 from steelyard.analysis.evidence.cells import Counts, Histograms
+from steelyard.analysis.metrics import metric_of
 from steelyard.analysis.reasons import READ
+from steelyard.analysis.summary import TOTAL
 from steelyard.report.model import ReportModel, build
 from steelyard.results.frames import RUN, Results, frame_of_rows
 from steelyard.results.histograms import held
@@ -61,5 +64,26 @@ def histograms_of(model: ReportModel) -> Histograms:
         name = trial.measured.phase.name if phase == RUN else phase
         found = trial.histogram(name, tag)
         return held(found) if found is not None else None
+
+    return read
+
+
+def seconds_of(model: ReportModel) -> Callable[[int, str], pl.DataFrame | None]:
+    """(trial, metric) -> `second` and `y` of its measured phase: successes in each second for `ok_per_s`, or
+    a latency of the operations that were due in it; seconds without any are left out."""
+    trials = {trial.number: trial for trial in model.trials}
+
+    def read(number: int, metric: str) -> pl.DataFrame | None:
+        trial, latency = trials.get(number), metric_of(metric)
+        if trial is None or trial.measured is None or not trial.intervals.height or latency is None:
+            return None
+        op, clock = latency.tag.split(".") if latency.tag else (TOTAL, "")
+        column = f"{clock}_{latency.column.rsplit('_', 2)[1]}_ns" if clock else "ok"
+        phase = pl.col("phase") == trial.measured.phase.name
+        whole = pl.col("second").is_between(
+            int(trial.cut_s), int(trial.measured.phase.seconds + trial.cut_s) - 1
+        )
+        rows = trial.intervals.filter(phase & (pl.col("op") == op) & whole)
+        return rows.select("second", pl.col(column).cast(pl.Float64).alias("y")).drop_nulls()
 
     return read

@@ -63,7 +63,8 @@ def _server_remark(trial: TrialReport) -> str:
 def _throughput_remark(phase: Phase, trial: TrialReport) -> str:
     steady = trial.measured.steady if trial.measured else None
     if phase.target_per_s:
-        return f"{digits(phase.target_per_s, 4)}/s offered, {whole(phase.total.failed)} failed"
+        mean = " on average" if phase.curve else ""
+        return f"{digits(phase.target_per_s, 4)}/s offered{mean}, {whole(phase.total.failed)} failed"
     if steady and steady.mean is not None and steady.half_width is not None:
         return f"steady {digits(steady.mean, 4)} \N{PLUS-MINUS SIGN} {digits(steady.half_width, 2)}/s (95 %)"
     return f"{whole(phase.total.count)} operations, {whole(phase.total.failed)} failed"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,10 @@ from steelyard.report.formatting import clean, digits, plain
 from steelyard.report.model import ReportModel, TrialReport
 from steelyard.report.render import charts_of_interest, write_charts
 from steelyard.report.study import Overview, overview
-from steelyard.report.study.answers import Answers, answers
+from steelyard.report.study.answers import Answer, Answers, answers
 from steelyard.report.study.files import write_tables
-from steelyard.report.study.verdicts import claims_table, closing, evidence_table, grounds
+from steelyard.report.study.picture import forest_chart
+from steelyard.report.study.verdicts import checks_table, claims_table, closing, evidence_table, grounds
 from steelyard.report.study.verdicts import headline as claims_headline
 from steelyard.report.tables import Table
 from steelyard.results.flat import flat
@@ -37,6 +39,8 @@ FACTS = {
     "plan": "The engine's plan",
 }
 """Manifest section -> heading of its folded table."""
+ROWS: dict[str, Any] = {"autosize": {"type": "fit-x", "contains": "padding"}}
+"""Of a chart that is as high as it has rows, however wide the page is."""
 
 
 def render_html(model: ReportModel, charts: Path | None) -> str:
@@ -116,6 +120,11 @@ def _data(value: Any) -> Markup:
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))  # noqa: S704
 
 
+def _audits(trial: TrialReport) -> list[Table]:
+    found = tables.audits(trial)
+    return [found] if found else []
+
+
 def _trial(trial: TrialReport, model: ReportModel) -> dict[str, Any]:
     """Everything the template shows of a trial, ready as words."""
     charts = charts_of(trial)
@@ -125,7 +134,7 @@ def _trial(trial: TrialReport, model: ReportModel) -> dict[str, Any]:
         "trial": trial,
         "subject": headline.subject(model, trial),
         "cards": headline.cards(trial),
-        "tables": tables.for_phase(trial.measured) if trial.measured else [],
+        "tables": [*(tables.for_phase(trial.measured) if trial.measured else []), *_audits(trial)],
         "effect": [
             t for t in (tables.search(trial), tables.effect(trial), tables.deviations(trial)) if t and t.rows
         ],
@@ -158,20 +167,25 @@ def _figures(trial: TrialReport, charts: list[Chart], group: str) -> list[dict[s
 
 
 def _charts(study: Overview | None, found: Answers | None) -> list[Chart]:
+    forest = forest_chart(found) if found else None
     drawn = [drawn.chart for drawn in found.figures if drawn.chart] if found else []
-    return [*drawn, *(study.charts if study else ())]
+    return [*([forest] if forest else []), *drawn, *(study.charts if study else ())]
 
 
 def _answers(found: Answers) -> dict[str, Any]:
     """What the template shows of claims and the paper's figures."""
-    table = claims_table(found)
+    forest = forest_chart(found)
     return {
         "headline": claims_headline(found),
         "paper": bool(found.asked.paper),
-        "table": table,
-        "claims": [
-            {"answer": answer, "grounds": list(grounds(answer)), "evidence": evidence_table(answer)}
-            for answer in found.claims
+        "forest": forest and {"id": "claims", "title": "", "note": forest.note, "spec": forest.spec | ROWS},
+        "lists": [
+            _claims(heading, table, judged)
+            for heading, table, judged in (
+                ("Claims in words", claims_table(found), found.claims),
+                ("Checks of ours", checks_table(found), found.checks),
+            )
+            if table
         ],
         "figures": [
             {"id": f"figure-{n}", "title": drawn.title, "note": drawn.chart.note if drawn.chart else "",
@@ -180,6 +194,18 @@ def _answers(found: Answers) -> dict[str, Any]:
         ],
         "closing": closing(found),
     }  # fmt: skip
+
+
+def _claims(heading: str, table: Table, judged: Sequence[Answer]) -> dict[str, Any]:
+    """The paper's claims, or our checks, with what each rests on."""
+    return {
+        "heading": heading,
+        "table": table,
+        "claims": [
+            {"answer": answer, "grounds": list(grounds(answer)), "evidence": evidence_table(answer)}
+            for answer in judged
+        ],
+    }
 
 
 def _study_figures(study: Overview | None) -> list[dict[str, Any]]:

@@ -3,13 +3,15 @@ missing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from steelyard.results.in_effect import part
 from steelyard.spec.kind import declared
 
 Facts = Mapping[str, Any]
+CURVE_SHOWN = 6
+"""Points of a curve that fit into a line."""
 SERVING = {"regionserver", "standalone"}
 """Roles of servers that clients read and write at; Cassandra's nodes are all the same and have no roles."""
 
@@ -101,11 +103,21 @@ def load_line(manifest: Facts, study: Facts) -> str:
         return ""
     if load.get("search"):
         return f"at {load['search'].get('share', 1):g} of the highest rate, which was searched"
+    if curve := load.get("curve"):
+        return f"{curve_words(curve)}, {load.get('arrivals', 'constant')} arrivals"
     if load.get("target"):
         cap = load.get("in_flight") or load.get("clients")
         line = f"{load['target']:,.0f} operations/s, {load.get('arrivals', 'constant')} arrivals"
         return line + (f", at most {cap:,} in flight" if cap else "")
     return f"closed loop of {load.get('clients') or 'default'} clients"
+
+
+def curve_words(curve: Sequence[Sequence[float]]) -> str:
+    """`1,000/s at 0 s, 4,000/s at 30 s`; of many points how many, and between which rates."""
+    if len(curve) <= CURVE_SHOWN:
+        return "a curve of " + ", ".join(f"{rate:,.0f}/s at {at_s:g} s" for at_s, rate in curve)
+    rates = [rate for _, rate in curve]
+    return f"a curve of {len(curve)} points, {min(rates):,.0f} to {max(rates):,.0f}/s"
 
 
 def data_line(manifest: Facts) -> str:

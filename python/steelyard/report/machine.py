@@ -39,6 +39,7 @@ def _answers(found: Answers) -> dict[str, Any]:
     return {
         "form": found.asked.form,
         "claims": [_claim(answer) for answer in found.claims],
+        "checks": [_claim(answer) for answer in found.checks],
         "figures": [
             {
                 "id": drawn.key,

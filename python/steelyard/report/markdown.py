@@ -7,11 +7,13 @@ from pathlib import Path
 
 from steelyard.analysis.warnings import Warned
 from steelyard.report import tables
+from steelyard.report.chart import Chart
 from steelyard.report.formatting import clean, plain
 from steelyard.report.headline import cards, repeat_command, subject, timing
 from steelyard.report.model import ReportModel, TrialReport
 from steelyard.report.study import overview
 from steelyard.report.study.answers import Answers, answers
+from steelyard.report.study.picture import forest_chart
 from steelyard.report.study.verdicts import closing, evidence_table, headline, top
 from steelyard.report.tables import Table
 from steelyard.results.flat import flat
@@ -61,22 +63,28 @@ def render_markdown(model: ReportModel, charts: Path | None) -> str:
 
 
 def _answers(found: Answers, charts: Path | None) -> list[str]:
-    """Claims first, then the paper's figures, then the evidence."""
-    from steelyard.report.render import write_charts
+    """A picture of all claims, the paper's figures, the claims in words, the evidence."""
     from steelyard.report.study.files import write_tables
 
     lines = [f"**{escape(said)}**", ""] if (said := headline(found)) else []
-    for table in top(found):
-        lines += table_lines(table)
     if charts:
+        lines += _drawn(forest_chart(found), charts)
         write_tables(found, charts.parent / "tables")
     for drawn in found.figures:
-        if drawn.chart:
-            lines += _charts(write_charts({drawn.key: drawn.chart}, charts) if charts else {})
+        lines += _drawn(drawn.chart, charts) if charts else []
         lines += table_lines(drawn.table)
-    for answer in found.claims:
+    for table in top(found):
+        lines += table_lines(table)
+    for answer in (*found.claims, *found.checks):
         lines += table_lines(evidence_table(answer))
     return lines
+
+
+def _drawn(chart: Chart | None, folder: Path) -> list[str]:
+    """A chart with its note; nothing where there is none."""
+    from steelyard.report.render import write_charts
+
+    return [*_charts(write_charts({chart.key: chart}, folder)), escape(chart.note), ""] if chart else []
 
 
 def _trial(trial: TrialReport, charts: dict[str, str]) -> list[str]:
@@ -86,6 +94,7 @@ def _trial(trial: TrialReport, charts: dict[str, str]) -> list[str]:
     found = tables.for_phase(trial.measured) if trial.measured else []
     for table in (
         *found,
+        tables.audits(trial),
         tables.search(trial),
         tables.phases(trial),
         tables.effect(trial),

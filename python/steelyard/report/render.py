@@ -18,6 +18,8 @@ LIGHT: dict[str, Any] = {
              "labelColor": "#4a515c", "titleColor": "#4a515c", "titleFontWeight": "normal"},
     "legend": {"labelColor": "#1d232b", "symbolStrokeColor": "#4a515c"},
     "view": {"stroke": None},
+    "text": {"color": "#1d232b"},
+    "rule": {"color": "#4a515c"},
     "title": {"anchor": "start", "color": "#1d232b", "fontSize": 14},
 }  # fmt: skip
 """Colours of chart files; the page has its own for light and dark."""
@@ -32,7 +34,7 @@ def charts_of_interest(trial: TrialReport) -> dict[str, Chart]:
 
 def still(chart: Chart) -> dict[str, Any]:
     """The definition without the invisible points that carry the page's tooltips, with its title."""
-    layers = [layer for layer in chart.spec["layer"] if layer["mark"]["type"] != "point"]
+    layers = [layer for layer in chart.spec["layer"] if layer["mark"].get("opacity") != 0]
     return chart.spec | {"layer": layers, "title": _title(chart)}
 
 

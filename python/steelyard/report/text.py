@@ -17,11 +17,12 @@ from steelyard.report.formatting import clean
 from steelyard.report.headline import repeat_command, subject, timing, verdict
 from steelyard.report.model import ReportModel, TrialReport
 from steelyard.report.study import overview
-from steelyard.report.study.answers import answers
-from steelyard.report.study.verdicts import closing, headline, top
+from steelyard.report.study.answers import Answers, answers
+from steelyard.report.study.verdicts import RULE, closing, grounds, headline, top
 from steelyard.report.tables import Table
 
 WIDTH = 100
+INDENT = 2
 STYLES = {"fault": "bold red", "warning": "yellow", "note": "cyan"}
 WORDS = {"fault": "FAULT", "warning": "WARNING", "note": "NOTE"}
 
@@ -47,8 +48,8 @@ def _show(model: ReportModel, console: Console) -> None:
     found = answers(model)
     if found and (said := headline(found)):
         console.print(Text(said, style="bold"))
-    for table in [*top(found), *(drawn.table for drawn in found.figures)] if found else ():
-        print_table(table, console)
+    if found:
+        _answers(found, console)
     study = overview(model)
     for table in study.tables if study else ():
         print_table(table, console)
@@ -60,6 +61,31 @@ def _show(model: ReportModel, console: Console) -> None:
         print_table(table, console)
     # A command is copied by its reader: it is never broken into lines.
     console.print(Text(f"Again: {repeat_command(model)}", style="dim"), soft_wrap=True)
+
+
+def _answers(found: Answers, console: Console) -> None:
+    """Claims as tables, or where these would be of one-word lines as a list; then the figures."""
+    if found.claims and console.width < WIDTH:
+        print_claims(found, console)
+    else:
+        for table in top(found):
+            print_table(table, console)
+    for drawn in found.figures:
+        print_table(drawn.table, console)
+
+
+def print_claims(found: Answers, console: Console) -> None:
+    """Print each claim with what its verdict rests on, for a narrow window."""
+    for whose, answer in [("", one) for one in found.claims] + [("our check ", one) for one in found.checks]:
+        verdict = answer.verdict
+        size = "" if verdict.size == "not claimed" else f", size {verdict.size}"
+        paper = f" (the paper: {answer.printed})" if verdict.paper else ""
+        console.print()
+        console.print(Text(f"{whose}{answer.claim.id}: {clean(answer.claim.statement)}", style="bold"))
+        for what, text in [("verdict", verdict.direction + size + paper), *grounds(answer)]:
+            console.print(Padding(Text(f"{what}: {text}"), (0, 0, 0, INDENT), expand=False))
+    console.print()
+    console.print(Text(RULE, style="dim"))
 
 
 def render_text(model: ReportModel) -> str:
@@ -79,7 +105,7 @@ def _trial(trial: TrialReport, console: Console, *, several: bool) -> None:
     if trial.measured:
         for table in tables.for_phase(trial.measured):
             print_table(table, console)
-    for found in (tables.search(trial), tables.phases(trial), tables.effect(trial)):
+    for found in (tables.audits(trial), tables.search(trial), tables.phases(trial), tables.effect(trial)):
         if found and found.rows:
             print_table(found, console)
     if spent := timing(trial):

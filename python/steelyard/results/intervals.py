@@ -21,6 +21,8 @@ CLIENT = "client"
 """Whether the load was kept in the second, and if not by whose fault."""
 LATER = ("on_wire", "run_wait_ns", "late_max_ns")
 """Numbers that series of earlier releases do not have."""
+LAG = ("lag_p99_ns", "lag_max_ns")
+"""How long answers lay unread in the second; known where the kernel stamps their arrival."""
 VERDICTS = ("stale", "lost", "not_yet", "corrupt", "foreign")
 
 SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
@@ -32,6 +34,7 @@ SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     TENTHS: pl.List(pl.Int64),
     **dict.fromkeys(LATER, pl.Int64),
     "late_mean_ns": pl.Float64,
+    **dict.fromkeys(LAG, pl.Int64),
     CLIENT: pl.String,
     **dict.fromkeys(VERDICTS, pl.Int64),
     "count": pl.Int64,
@@ -43,7 +46,7 @@ SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
 }
 
 
-TOTAL_ONLY = (*COUNTS, TENTHS, *LATER, "late_mean_ns", CLIENT, *VERDICTS)
+TOTAL_ONLY = (*COUNTS, TENTHS, *LATER, "late_mean_ns", *LAG, CLIENT, *VERDICTS)
 
 COORDINATOR_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "phase": pl.String,
@@ -132,6 +135,8 @@ def _told(row: dict[str, Any]) -> Iterator[Any]:
     yield from (row.get(name) for name in LATER)
     looked = row.get("late_count")
     yield row["late_sum_ns"] / looked if looked else None
+    lag = row.get("lag") or {}
+    yield from (lag.get(name.removeprefix("lag_")) for name in LAG)
     yield row.get(CLIENT)
     verdicts = row.get("verdicts") or {}
     yield from (verdicts.get(name) for name in VERDICTS)

@@ -7,6 +7,7 @@ from typing import Literal
 from steelyard.spec.base import Model
 from steelyard.spec.checks import Claim
 from steelyard.spec.plots import Plot
+from steelyard.spec.ratios import KeptRatio
 
 
 class Asked(Model):
@@ -17,8 +18,14 @@ class Asked(Model):
     form: Literal["full", "small"] = "full"
     """`small` is said by --small; a small form claims direction only."""
     claims: tuple[Claim, ...] = ()
+    """What the paper says."""
+    checks: tuple[Claim, ...] = ()
+    """What we say of the same trials; counted and shown apart."""
     figures: tuple[Plot, ...] = ()
+    ratios: tuple[KeptRatio, ...] = ()
+    """What of the paper's proportions is to be compared with those of the form that ran."""
     deviations: tuple[str, ...] = ()
-    """In what this study differs from the paper's experiment, and why."""
+    """In what this study differs from the paper's experiment, and why; settings in braces (`{records}`)
+    become those of the form that runs."""
     dropped: tuple[str, ...] = ()
     """What of the paper this form leaves out."""

@@ -10,11 +10,26 @@ from typing import Any
 
 from steelyard.errors import InputError, nearest
 from steelyard.spec.asked import Asked
-from steelyard.spec.checks import Claim, Equality, Order, Ratio, Trend, Where
+from steelyard.spec.check_match import ambiguous
+from steelyard.spec.checks import (
+    Best,
+    Check,
+    Claim,
+    Elsewhere,
+    Order,
+    Ratio,
+    Scaling,
+    Side,
+    Sided,
+    Speedup,
+    Trend,
+    Where,
+)
+from steelyard.spec.levels import level_number, level_text
 from steelyard.spec.lines import Place
 from steelyard.spec.metrics import named, names
 from steelyard.spec.models import Point
-from steelyard.spec.plots import Plot
+from steelyard.spec.plots import LATENCY, TIME, Plot
 
 
 @dataclass(frozen=True)
@@ -33,33 +48,46 @@ def check_asked(asked: Asked, points: Sequence[Point], origins: Mapping[Place, s
     Raises:
         InputError: a line for each, with where it was said and the nearest known name.
     """
-    levels = _levels(points)
+    said = [_said_by(point) for point in points]
+    levels = _levels(said)
     faults = [_unknown(word, origins) for word in _words(asked, list(levels)) if not _is_known(word)]
     if asked.form == "full":  # the small form may leave out levels that it shares claims about
         faults += [_no_level(place, factor, level, levels[factor], origins)
                    for place, factor, level in _said_levels(asked)
-                   if factor in levels and str(level) not in levels[factor]]  # fmt: skip
+                   if factor in levels and level_text(level) not in levels[factor]]  # fmt: skip
+        faults += [_said((*place, "check", "match"), origins, fault)
+                   for place, claim in _claims(asked) if isinstance(claim.check, Sided)
+                   for fault in ambiguous(claim.check, claim.where, said)]  # fmt: skip
     faults += _twice(asked, origins)
     if faults:
         raise InputError("\n".join(dict.fromkeys(faults)))
 
 
-def _levels(points: Sequence[Point]) -> dict[str, list[str]]:
-    """Column -> its levels as text: system, variant, and every factor."""
+def _said_by(point: Point) -> dict[str, str]:
+    """Column -> its level as text: system, variant, and every factor that applies."""
+    said = {"system": point.system_name or point.system.kind, "variant": point.variant, **point.levels}
+    return {column: level_text(level) for column, level in said.items() if level is not None}
+
+
+def _levels(points: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
+    """Column -> its levels."""
     found: dict[str, list[str]] = {"system": [], "variant": []}
     for point in points:
-        said = {"system": point.system_name or point.system.kind, "variant": point.variant, **point.levels}
-        for column, level in said.items():
-            text = str(level).lower() if isinstance(level, bool) else str(level)
+        for column, text in point.items():
             if text not in found.setdefault(column, []):
                 found[column].append(text)
     return found
 
 
+def _claims(asked: Asked) -> Iterator[tuple[Place, Claim]]:
+    """Every claim and check with where it stands."""
+    for key in ("claims", "checks"):
+        yield from (((key, number), claim) for number, claim in enumerate(getattr(asked, key)))
+
+
 def _words(asked: Asked, columns: list[str]) -> Iterator[_Word]:
-    """Every name of a factor or metric in claims and figures."""
-    for number, claim in enumerate(asked.claims):
-        place: Place = ("claims", number)
+    """Every name of a factor or metric in claims, checks and figures."""
+    for place, claim in _claims(asked):
         yield from _of_claim(claim, place, columns)
     for number, plot in enumerate(asked.figures):
         yield from _of_plot(plot, ("figures", number), columns)
@@ -68,29 +96,48 @@ def _words(asked: Asked, columns: list[str]) -> Iterator[_Word]:
 def _of_claim(claim: Claim, place: Place, columns: list[str]) -> Iterator[_Word]:
     check = claim.check
     yield _Word(claim.metric, (*place, "metric"), "metric", names())
-    for number, why in enumerate(claim.why):
-        yield _Word(why.metric, (*place, "why", number, "metric"), "metric", names())
-    conditions = [(claim.where, (*place, "where"))]
-    if isinstance(check, (Ratio, Equality)):
-        for name, side in (("numerator", check.numerator), ("denominator", check.denominator)):
-            conditions.append((side.where, (*place, "check", name)))
-            if side.metric:
-                yield _Word(side.metric, (*place, "check", name), "metric", names())
-    else:
-        yield _Word(check.factor, (*place, "check", "factor"), "factor", columns)
+    for name, factor in _factors(check):
+        yield _Word(factor, (*place, "check", name), "factor", columns)
     if isinstance(check, Ratio):
         yield _Word(check.throughput, (*place, "check", "throughput"), "metric", names())
-        if check.cells != "all":
-            yield _Word(check.target, (*place, "check", "target"), "factor", columns)
-    for where, said in conditions:
-        yield from (_Word(column, (*said, column), "factor", columns) for column in where)
+    for number, why in enumerate(claim.why):
+        if why.metric:
+            yield _Word(why.metric, (*place, "why", number, "metric"), "metric", names())
+    for said, side in _sides(claim, place):
+        if side.metric:
+            yield _Word(side.metric, said, "metric", names())
+        yield from (_Word(column, (*said, column), "factor", columns) for column in side.where)
+    yield from (_Word(column, (*place, "where", column), "factor", columns) for column in claim.where)
+
+
+def _factors(check: Check) -> Iterator[tuple[str, str]]:
+    """(key, factor) of every factor that a check names besides its conditions."""
+    for name in ("factor", "depends_on"):
+        if factor := getattr(check, name, None):
+            yield name, factor
+    if isinstance(check, Sided):
+        yield from (("match", factor) for factor in check.match or ())
+    if isinstance(check, Ratio) and check.cells != "all":
+        yield "target", check.target
+
+
+def _sides(claim: Claim, place: Place) -> Iterator[tuple[Place, Side]]:
+    """Both sides of a comparison, and those at which its reasons are judged as well."""
+    compared: list[tuple[Place, Sided | Elsewhere]] = []
+    if isinstance(claim.check, Sided):
+        compared.append(((*place, "check"), claim.check))
+    compared += [((*place, "why", n, "also"), why.also) for n, why in enumerate(claim.why) if why.also]
+    for said, both in compared:
+        yield (*said, "numerator"), both.numerator
+        yield (*said, "denominator"), both.denominator
 
 
 def _of_plot(plot: Plot, place: Place, columns: list[str]) -> Iterator[_Word]:
     if named(plot.x) is None:
-        yield _Word(plot.x, (*place, "x"), "factor", [*columns, *names()])
+        yield _Word(plot.x, (*place, "x"), "factor", [*columns, TIME, LATENCY, *names()])
     yield from (_Word(metric, (*place, "y"), "metric", names()) for metric in plot.y)
-    for key, said in (("lines", plot.lines), ("panels", plot.panels), ("where", plot.where)):
+    columns_of = {"lines": plot.lines, "panels": plot.panels, "where": plot.where, "relative": plot.relative}
+    for key, said in columns_of.items():
         yield from (_Word(column, (*place, key, column), "factor", columns) for column in said)
     for number, values in enumerate(plot.paper):
         yield from (_Word(c, (*place, "paper", number, "at", c), "factor", columns) for c in values.at)
@@ -109,26 +156,41 @@ def _unknown(word: _Word, origins: Mapping[Place, str]) -> str:
 
 
 def _said_levels(asked: Asked) -> Iterator[tuple[Place, str, Any]]:
-    """(where it was said, factor, level) of every level in claims and figures."""
-    for number, claim in enumerate(asked.claims):
-        place, check = ("claims", number), claim.check
-        conditions = [claim.where]
-        if isinstance(check, (Ratio, Equality)):
-            conditions += [check.numerator.where, check.denominator.where]
-        elif isinstance(check, Trend):
-            conditions.append({check.factor: check.levels})
-        elif isinstance(check, Order):
-            conditions.append({check.factor: tuple(level for group in check.groups for level in group)})
+    """(where it was said, factor, level) of every level in claims, checks and figures."""
+    for place, claim in _claims(asked):
+        conditions = [
+            claim.where,
+            *(side.where for _, side in _sides(claim, place)),
+            *_levels_of(claim.check),
+        ]
         yield from ((place, factor, level) for where in conditions for factor, level in _each(where))
+        if claim.covers and any(level_number(level) is None for level in claim.covers):
+            yield from ((place, claim.factor, level) for level in claim.covers)
     for number, plot in enumerate(asked.figures):
-        conditions = [plot.where, *({**values.at, plot.x: values.x} for values in plot.paper)]
+        conditions = [
+            plot.where,
+            {**plot.relative},
+            *({**values.at, plot.x: values.x} for values in plot.paper),
+        ]
         yield from ((("figures", number), f, level) for where in conditions for f, level in _each(where))
+
+
+def _levels_of(check: Check) -> Iterator[Where]:
+    """The levels of its factor that a check names."""
+    if isinstance(check, Trend):
+        yield {check.factor: check.levels}
+    elif isinstance(check, Order):
+        yield {check.factor: tuple(level for group in check.groups for level in group)}
+    elif isinstance(check, Best) and check.level is not None:
+        yield {check.factor: check.level}
+    elif isinstance(check, (Scaling, Speedup)):
+        yield {check.factor: tuple(level for level in (check.first, check.last) if level is not None)}
 
 
 def _each(where: Where) -> Iterator[tuple[str, Any]]:
     for factor, said in where.items():
         for level in said if isinstance(said, tuple) else (said,):
-            yield factor, str(level).lower() if isinstance(level, bool) else level
+            yield factor, level_text(level)
 
 
 def _no_level(place: Place, factor: str, level: Any, known: list[str], origins: Mapping[Place, str]) -> str:
@@ -138,7 +200,7 @@ def _no_level(place: Place, factor: str, level: Any, known: list[str], origins: 
 
 def _twice(asked: Asked, origins: Mapping[Place, str]) -> list[str]:
     faults = []
-    for key in ("claims", "figures"):
+    for key in ("claims", "checks", "figures"):
         seen = [one.id for one in getattr(asked, key)]
         faults += [_said((key, n), origins, f"id '{one}' stands there twice")
                    for n, one in enumerate(seen) if one in seen[:n]]  # fmt: skip

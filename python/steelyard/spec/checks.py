@@ -9,136 +9,102 @@
     check = { kind = "trend", factor = "consistency", levels = ["ONE", "QUORUM", "ALL"], direction = "up" }
 
 A metric is a name of `spec.metrics`. `paper` in a check is the paper's own figure, in the unit of what the
-check estimates; it is compared for size, never used for anything else.
+check estimates; it is compared for size, never used for anything else. `[[checks]]` have the same form: they
+are ours, and counted apart from what a paper claims.
 """
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveFloat, model_validator
+from pydantic import Field, model_validator
 
+from steelyard.spec.alone import Distribution, Value
+from steelyard.spec.along import Best, Order, PeakCheck, Scaling, Shape, Threshold, Trend
 from steelyard.spec.base import Model
+from steelyard.spec.metrics import named
+from steelyard.spec.printed import Printed
+from steelyard.spec.sides import Equality, Level, Ratio, Side, Sided, SlopeCheck, Speedup, Where
 
-Level = str | int | float | bool
-Where = dict[str, Level | tuple[Level, ...]]
-"""Column -> the level, or one of the levels, that a trial must have."""
-
-Paper = PositiveFloat | None
-
-
-class Side(Model):
-    """One side of a ratio: which trials, and which metric if it is not the claim's."""
-
-    where: Where = Field(default_factory=dict)
-    metric: str | None = None
-
-
-class Trend(Model):
-    """The metric goes one way with a factor. `paper`: last level over first."""
-
-    kind: Literal["trend"] = "trend"
-    factor: str
-    direction: Literal["up", "down"]
-    levels: tuple[Level, ...] = ()
-    """The order of levels that are no numbers."""
-    paper: Paper = None
-
-
-class Ratio(Model):
-    """One side's metric over the other's, at matched cells: a geometric mean. `paper`: that ratio."""
-
-    kind: Literal["ratio"] = "ratio"
-    numerator: Side
-    denominator: Side
-    direction: Literal["above", "below"] | None = None
-    """Of 1; left out, the side on which the paper's figure lies."""
-    cells: Literal["all", "reached", "plateau"] = "all"
-    """`reached`: only cells in which both sides reach the target within 2 %, for latencies. `plateau`: of
-    each line of targets only the one with the highest throughput, for throughput."""
-    target: str = "target"
-    """The factor that holds the target rate."""
-    throughput: str = "ok_per_s"
-    """The metric that reaches it."""
-    paper: Paper = None
-
-    @model_validator(mode="after")
-    def _says_a_direction(self) -> Ratio:
-        if self.direction is None and self.paper is None:
-            raise ValueError("say the direction, 'above' or 'below' 1, or the paper's ratio")
-        return self
-
-    @property
-    def upwards(self) -> bool:
-        """Whether the ratio is claimed to lie above 1."""
-        return self.direction == "above" if self.direction else (self.paper or 1.0) > 1
-
-
-class Order(Model):
-    """Levels of a factor in groups, from lowest to highest metric; nothing is claimed within a group."""
-
-    kind: Literal["order"] = "order"
-    factor: str
-    groups: Annotated[tuple[tuple[Level, ...], ...], Field(min_length=2)]
-
-
-class Threshold(Model):
-    """The metric rises with a factor to a plateau. `paper`: that, or with `of = "knee"` where it begins."""
-
-    kind: Literal["threshold"] = "threshold"
-    factor: str
-    of: Literal["plateau", "knee"] = "plateau"
-    largest_miss: PositiveFloat = 0.25
-    """As of `Shape`."""
-    paper: Paper = None
-
-
-class PeakCheck(Model):
-    """The metric rises with a factor and then falls. `paper`: where it is highest."""
-
-    kind: Literal["peak"] = "peak"
-    factor: str
-    paper: Paper = None
-
-
-class Shape(Model):
-    """One model wins among several for the metric over a factor."""
-
-    kind: Literal["shape"] = "shape"
-    factor: str
-    shape: str
-    against: tuple[str, ...] = ()
-    """The models compared; left out, those that fit a latency or a throughput."""
-    largest_miss: PositiveFloat = 0.25
-    """By which share the model may miss a level's mean: one that wins among worse ones does not fit."""
-
-
-class Equality(Model):
-    """Both sides' metrics differ by no more than a margin, at matched cells."""
-
-    kind: Literal["equality"] = "equality"
-    numerator: Side
-    denominator: Side
-    margin: Annotated[float, Field(gt=0, lt=1)] = 0.1
-
+__all__ = [
+    "Best",
+    "Check",
+    "Claim",
+    "Distribution",
+    "Elsewhere",
+    "Equality",
+    "Level",
+    "Order",
+    "PeakCheck",
+    "Ratio",
+    "Scaling",
+    "Shape",
+    "Side",
+    "Sided",
+    "SlopeCheck",
+    "Speedup",
+    "Threshold",
+    "Trend",
+    "Value",
+    "Where",
+    "Why",
+]
 
 Check = Annotated[
-    Trend | Ratio | Order | Threshold | PeakCheck | Shape | Equality, Field(discriminator="kind")
+    Trend
+    | Ratio
+    | Order
+    | Threshold
+    | PeakCheck
+    | Shape
+    | Equality
+    | Value
+    | SlopeCheck
+    | Speedup
+    | Scaling
+    | Best
+    | Distribution,
+    Field(discriminator="kind"),
 ]
+
+NS_IN = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+class Elsewhere(Model):
+    """Two other sides between which a reason must show as well: where its cause is missing, or alone."""
+
+    numerator: Side
+    denominator: Side
+    expect: Literal["up", "down"]
+    """How the figure goes from denominator to numerator if the reason is right."""
 
 
 class Why(Model):
     """A reason that the paper gives, and a figure of the servers or the machine that bears it out or not."""
 
     reason: str
-    metric: str
-    expect: Literal["up", "down"]
+    metric: str = ""
+    expect: Literal["up", "down"] | None = None
     """How that figure goes if the reason is right: along the claim's factor, or from denominator to
     numerator."""
+    unseen: str = ""
+    """Why no figure of this study can bear it out or speak against it."""
+    unseen_small: str = ""
+    """The same of the small form alone."""
+    also: Elsewhere | None = None
+    """Where the reason would fail if it were wrong; it must hold there too."""
+
+    @model_validator(mode="after")
+    def _can_be_seen_or_not(self) -> Why:
+        if self.unseen and (self.metric or self.expect):
+            raise ValueError("a reason that cannot be seen (unseen) has no metric")
+        if not self.unseen and not (self.metric and self.expect):
+            raise ValueError("say the metric and how it is expected to go, or why it cannot be seen (unseen)")
+        return self
 
 
 class Claim(Model):
-    """One claim."""
+    """One claim of a paper, or one check of ours."""
 
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$")]
     statement: str
@@ -147,13 +113,83 @@ class Claim(Model):
     metric: str
     where: Where = Field(default_factory=dict)
     check: Check
+    covers: tuple[Level, ...] = ()
+    """What of the check's factor the claim speaks of: the least and the greatest number, or every word. In a
+    form that leaves some of it out the verdict is 'range not covered'."""
     why: tuple[Why, ...] = ()
     unsteady: str = ""
-    """Why trials without a steady state count all the same, e.g. 'the paper measures start-up'."""
+    """Where the paper itself measured runs that never came to rest, so that trials without a steady state
+    count all the same, e.g. 'table 3: runs of 1,000 operations from the first one on'."""
     note: str = ""
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Claim:
+        if self.why and not self.factor and not isinstance(self.check, Sided):
+            raise ValueError(
+                f"a reason (why) is judged between sides or along a factor: '{self.check.kind}' has none"
+            )
+        if self.covers and not self.factor:
+            raise ValueError(f"covers needs a check with a factor, and '{self.check.kind}' has none")
+        self.scale()
+        for told in self.sources.values():
+            self.in_metric(told)
+        return self
+
+    @property
+    def factor(self) -> str:
+        """The factor along which it is checked; empty for checks that have none."""
+        return str(getattr(self.check, "factor", ""))
+
+    @property
+    def printed(self) -> Printed | None:
+        """The paper's figure, if it prints one."""
+        found: Printed | None = getattr(self.check, "paper", None)
+        return found
 
     @property
     def paper(self) -> float | None:
-        """The paper's figure, if it prints one."""
-        found: float | None = getattr(self.check, "paper", None)
-        return found
+        """The paper's figure as one number, in the unit of what the check estimates."""
+        return self.in_metric(self.printed).middle if self.printed else None
+
+    @property
+    def sources(self) -> dict[str, Printed]:
+        """Every printed figure by its source; the paper's own has no name."""
+        own = {"": self.printed} if self.printed else {}
+        return {**own, **getattr(self.check, "papers", {})}
+
+    def in_metric(self, told: Printed) -> Printed:
+        """A printed figure in the unit of what the check estimates.
+
+        Raises:
+            ValueError: it has a unit that this has not, or a latency has none.
+        """
+        return told.scaled(self.scale(told.unit))
+
+    def scale(self, unit: str = "") -> float:
+        """What a figure in a unit (left out, the check's) is multiplied by to be in the metric's own."""
+        if not isinstance(self.check, (Value, Distribution)):
+            if unit:
+                raise ValueError(
+                    f"what '{self.check.kind}' estimates has no unit, and the paper's figure has '{unit}'"
+                )
+            return 1.0
+        said, own = unit or self.unit, unit_of(self.metric)
+        if own == "ns":
+            if said not in NS_IN:
+                raise ValueError(f"{self.metric} is a latency: say its unit, one of {', '.join(NS_IN)}")
+            return NS_IN[said]
+        if said and said != own and not (said == "%" and own == "share"):
+            raise ValueError(f"{self.metric} has the unit '{own or 'none'}', not '{said}'")
+        return 0.01 if said == "%" else 1.0
+
+    @property
+    def unit(self) -> str:
+        """The unit in which it is spoken of: the check's, or else the first that a printed figure has."""
+        said = [getattr(self.check, "unit", ""), *(told.unit for told in self.sources.values())]
+        return next(filter(None, said), "")
+
+
+def unit_of(metric: str) -> str:
+    """The unit of a metric; empty for one that has none or is not known."""
+    found = named(metric)
+    return found.unit if found else ""

@@ -18,6 +18,7 @@ from steelyard.spec.check_asked import check_asked
 from steelyard.spec.design import SETTINGS, Sweep
 from steelyard.spec.draft import Draft, place_of
 from steelyard.spec.factors import ROOTS, put_level, settings_of
+from steelyard.spec.filled import filled
 from steelyard.spec.lines import Place
 from steelyard.spec.models import SWEEP_REPETITIONS, Point, Settings, Study
 from steelyard.spec.rules import check_layout
@@ -62,6 +63,8 @@ def expand(draft: Draft, folder: Path | None = None) -> Study:
             points.append(_point(draft, cell, folder, len(points) + 1))
     with faults:
         check_asked(sweep, points, draft.origins)
+    with faults:
+        sweep = _with_deviations(draft, sweep, points)
     faults.throw()
     study = _study(draft, sweep, points)
     check_layout(study)
@@ -153,6 +156,15 @@ def _check_names(draft: Draft, sweep: Sweep) -> None:
                     f"{draft.origins.get(place, '')}: {'.'.join(place)}: no system '{name}'"
                     f"{nearest(name, names)}{known}"
                 )
+
+
+def _with_deviations(draft: Draft, sweep: Sweep, points: Sequence[Point]) -> Sweep:
+    """With the settings of this form in their words, also in what is written down."""
+    if not sweep.deviations or not points:
+        return sweep
+    texts = filled(sweep.deviations, points, draft.origins)
+    draft.put(("deviations",), list(texts), draft.origins.get(("deviations",), ""))
+    return sweep.model_copy(update={"deviations": texts})
 
 
 def _point(draft: Draft, cell: Combination, folder: Path | None, number: int) -> Point:

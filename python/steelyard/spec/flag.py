@@ -67,6 +67,22 @@ def datacenters(text: str) -> list[dict[str, Any]]:
     return found
 
 
+def curve(text: str) -> list[list[float]]:
+    """`0s=1000,30s=4000`: points of a curve, each a time of the run and operations per second then."""
+    points = []
+    for part in text.split(","):
+        at, equals, rate = (word.strip() for word in part.partition("="))
+        try:
+            points.append([0.0 if at == "0" else units.seconds(at), float(rate)])
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise ValueError(
+                "expected TIME=RATE with commas between, e.g. 0s=1000,30s=4000,30s=1000,60s=1000"
+            )
+    return points
+
+
 def compat(word: str) -> str | None:
     """`none` is none."""
     return None if word == "none" else word

@@ -22,8 +22,8 @@ DEFAULT_IN_FLIGHT = 1024
 DEFAULT_ATTEMPT_TIMEOUT_MS = 5_000
 DEFAULT_OPERATIONS = 100_000
 OF_A_RUN = frozenset(
-    {"phases", "audit", "clients", "target", "search", "curve", "arrivals", "in_flight", "operations",
-     "duration_s", "warmup_s", "first_record", "part", "settle_limit_s"}
+    {"phases", "audit", "marks", "clients", "target", "search", "curve", "arrivals", "in_flight",
+     "operations", "duration_s", "warmup_s", "first_record", "part", "settle_limit_s"}
 )  # fmt: skip
 """Settings of `Load` that say what is measured and which part of it; all others say how it is driven."""
 
@@ -71,9 +71,21 @@ class RateSearch(Model):
         return self
 
 
+CurvePoint = Annotated[tuple[NonNegativeFloat, NonNegativeFloat], LISTED]
+Mark = Annotated[tuple[NonNegativeFloat, Annotated[str, Field(min_length=1, max_length=200)]], LISTED]
+
+
 def _known_pacing(text: str) -> str:
     quantum(text)
     return text
+
+
+def _end_of(curve: Any) -> float | None:
+    """The time of a curve's last point; None of what is no curve, which is refused later."""
+    try:
+        return float(curve[-1][0])
+    except (TypeError, ValueError, LookupError):
+        return None
 
 
 class Load(Model):
@@ -89,9 +101,12 @@ class Load(Model):
     """Operations per second over all engines."""
     search: RateSearch | None = None
     """Instead of a target."""
-    curve: Annotated[tuple[tuple[NonNegativeFloat, NonNegativeFloat], ...], LISTED] = ()
+    curve: Annotated[tuple[CurvePoint, ...], LISTED] = ()
     """Instead of a target: points [seconds since the run began, operations per second over all engines] with
-    straight lines between them; two points of one time are a step, and after the last one the rate stays."""
+    straight lines between them; two points of one time are a step, and after the last one the rate stays.
+    Without `operations` and `duration_s` the run ends with its last point."""
+    marks: Annotated[tuple[Mark, ...], LISTED] = ()
+    """Moments of the run, [seconds since it began, label], that the engine notes and charts show."""
     audit: bool = False
     """After the run, read every acknowledged write back, in a phase of its own; needs `workload.verify` to be
     `full`. What another trial has loaded is not known to this one."""
@@ -131,7 +146,8 @@ class Load(Model):
         if isinstance(timeout, int) and 0 < timeout < DEFAULT_ATTEMPT_TIMEOUT_MS:
             data.setdefault("attempt_timeout_ms", timeout)
         if data.get("operations") is None and data.get("duration_s") is None:
-            data["operations"] = DEFAULT_OPERATIONS
+            last_s = _end_of(data.get("curve"))
+            data |= {"duration_s": last_s} if last_s else {"operations": DEFAULT_OPERATIONS}
         if data.get("target") is None and data.get("search") is None and not data.get("curve"):
             data.setdefault("clients", DEFAULT_CLIENTS)
         else:
@@ -146,6 +162,8 @@ class Load(Model):
             self._check_curve()
         if self.audit and "run" not in self.phases:
             raise ValueError("audit follows a run, and there is none")
+        if self.marks and "run" not in self.phases:
+            raise ValueError("marks are of a run, and there is none")
         if self.search is not None and "run" not in self.phases:
             raise ValueError("search is for the rate of a run, and there is none")
         if self.rate is None and self.in_flight is not None:

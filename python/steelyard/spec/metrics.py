@@ -77,6 +77,9 @@ INSIDE = {
 
 PLAIN = CLIENT | INSIDE
 
+STANDING = ("data_imbalance", "stored_bytes", "sstables")
+"""What lies on the nodes: it has no warm-up, and is judged also where a run came to no steady state."""
+
 
 def named(column: str) -> Named | None:
     """Words and unit of a figure; None when none is called so."""
@@ -89,6 +92,11 @@ def named(column: str) -> Named | None:
         clock = "latency of all attempts" if match["clock"] == "all" else f"{match['clock']} time"
         return Named(f"{op}{clock}, {figure}", "ns")
     return PLAIN.get(column)
+
+
+def is_latency(column: str) -> bool:
+    """Whether a figure is one of a latency of the measured phase, which has a histogram."""
+    return _LATENCY.fullmatch(column) is not None
 
 
 def names(ops: Iterable[str] = OPS) -> list[str]:

@@ -36,6 +36,17 @@ class Settings(Model):
             raise ValueError(f"the {self.system.kind} store lives in one engine's process: engines must be 1")
         return self
 
+    @model_validator(mode="after")
+    def _audit_can_judge(self) -> Settings:
+        workload = self.workload
+        if self.load.audit and (workload.verify != "full" or workload.values != "checked"):
+            raise ValueError(
+                "load.audit reads back what was acknowledged and judges it: set workload.verify = 'full' "
+                f"(--verify full) and leave workload.values 'checked'; here they are '{workload.verify}' and "
+                f"'{workload.values}'"
+            )
+        return self
+
 
 class Design(Model):
     """How the trials of a study are laid out."""

@@ -8,7 +8,11 @@
     lines = ["consistency"]
     panels = ["variant"]
     where = { variant = ["a", "c"] }
-    paper = [{ at = { consistency = "ONE" }, x = [1, 10], y = [0.9, 2.5] }]
+    paper = [{ at = { consistency = "ONE" }, x = [1, 10], y = [0.9, "2.5 to 3"] }]
+
+`x` may also be `time`, the seconds of the measured phase, or `latency`, for the histogram of a latency. With
+`relative = { clients = 1 }` all values, the paper's too, are over those at that level, so that shapes are
+compared where one machine was ten times as fast as the other.
 
 Factors that are neither x, nor a line, nor a panel, nor held by `where` become lines as well.
 """
@@ -20,11 +24,18 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from steelyard.spec.base import LISTED, Model
-from steelyard.spec.checks import Level, Where
+from steelyard.spec.metrics import is_latency
+from steelyard.spec.printed import Figure
+from steelyard.spec.sides import Level, Where
 
 Metrics = Annotated[
     tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value), LISTED
 ]
+
+TIME, LATENCY = "time", "latency"
+"""Axes that are neither factors nor metrics."""
+BY_SECOND = "ok_per_s"
+"""What beside latencies is known of each second."""
 
 
 class PaperValues(Model):
@@ -35,8 +46,9 @@ class PaperValues(Model):
     metric: str | None = None
     """Of several metrics, which."""
     x: tuple[Level, ...]
-    y: tuple[float, ...]
-    """In the figure's unit."""
+    y: tuple[Figure, ...]
+    """In the figure's unit; a range such as "2.5 to 3" or a bound such as "> 10" are drawn so, with their
+    labels."""
 
     @model_validator(mode="after")
     def _pairs(self) -> PaperValues:
@@ -54,13 +66,15 @@ class Plot(Model):
     source: str = ""
     """Where the paper has it, and what it does not say of it."""
     x: str
-    """A factor; or a metric, for curves such as latency against achieved throughput."""
+    """A factor; a metric, for curves such as latency against achieved throughput; `time` or `latency`."""
     y: Metrics
     """One metric, or several of one unit, each with lines of its own."""
     lines: tuple[str, ...] = ()
     panels: tuple[str, ...] = ()
     """Factors whose levels get a chart each."""
     where: Where = Field(default_factory=dict)
+    relative: dict[str, Level] = Field(default_factory=dict)
+    """Factor -> the level over whose value every other one is drawn."""
     mark: Literal["line", "bar"] = "line"
     unit: Literal["ns", "us", "ms", "s"] = "ms"
     """In which latencies are shown."""
@@ -70,3 +84,19 @@ class Plot(Model):
     y_title: str = ""
     """As the paper has them; left out, the factor and the metric."""
     paper: tuple[PaperValues, ...] = ()
+
+    @model_validator(mode="after")
+    def _can_be_drawn(self) -> Plot:
+        over = self.x in (TIME, LATENCY)
+        if self.x == TIME and not all(is_latency(metric) or metric == BY_SECOND for metric in self.y):
+            raise ValueError(f"over time there are latencies and {BY_SECOND}")
+        if self.x == LATENCY and not all(is_latency(metric) for metric in self.y):
+            raise ValueError("a histogram (x = 'latency') is of a latency, such as read_service_p99_ns")
+        if self.relative and over:
+            raise ValueError(f"relative needs a factor or a metric as x, not '{self.x}'")
+        if over and self.mark == "bar":
+            raise ValueError(f"over {self.x} there are lines, no bars")
+        units = {one.unit for values in self.paper for one in values.y} - {"", self.unit}
+        if units:
+            raise ValueError(f"the figure is in {self.unit}, and the paper's values in {', '.join(units)}")
+        return self

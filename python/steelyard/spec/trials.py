@@ -136,3 +136,16 @@ def data_bytes(point: Point) -> int:
     workload = point.workload
     record = KEY_BYTES + workload.fields.count * mean_field_length(workload)
     return round(workload.records * record * point.system.copies)
+
+
+def data_to_memory(points: Iterable[Point]) -> list[float]:
+    """Of each point whose nodes have a limit of memory: the share of it that all copies of the data take."""
+    return [share for point in points if (share := _share(point)) is not None]
+
+
+def _share(point: Point) -> float | None:
+    limits = getattr(point.system, "limits", None)
+    if limits is None or limits.memory_mib is None:
+        return None
+    memory = float(limits.memory_mib) * int(getattr(point.system, "size", 1)) * 2**20
+    return data_bytes(point) / memory

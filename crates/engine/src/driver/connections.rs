@@ -3,7 +3,8 @@
 
 use super::session::Turn;
 use super::traffic::Counters;
-use crate::net::{self, KernelClock, Lag, Poller, Ready, Socket};
+use crate::net::{self, KernelClock, Poller, Ready, Socket};
+use crate::recorder::Lag;
 use std::io;
 use steelyard_multiplexer::{Answer, Framing, Full, Malformed};
 

@@ -1,8 +1,9 @@
 //! A driver's connections as the event loop uses them: many attempts in flight, one for each client, and no future for any.
 
 use crate::generate::values::Values;
-use crate::net::{Lag, Notifier, Poller, Ready};
+use crate::net::{Notifier, Poller, Ready};
 use crate::operation::{Operation, Outcome};
+use crate::recorder::Lag;
 use crate::reply::{Batch, Reply};
 
 /// What a client asks for, and what comes back: reused from operation to operation.

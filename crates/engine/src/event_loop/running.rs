@@ -2,11 +2,11 @@
 
 use crate::deadlines::{Deadlines, NEVER};
 use crate::driver::{Attempt, Exchange};
-use crate::net::Lag;
 use crate::operation::{Kind, Outcome};
 use crate::pacing::Pacer;
 use crate::perform::{Next, Progress, Tools};
 use crate::phase_state::PhaseState;
+use crate::recorder::Lag;
 use crate::reply::{Batch, Reply};
 use crate::summary::PacingFacts;
 use crate::ticket::{Claim, Performed, Ticket};
@@ -14,8 +14,6 @@ use std::sync::mpsc::Sender;
 
 /// Operations handed out before sockets are looked at again: a driver that answers at once would never let them be.
 pub(super) const TURN: usize = 256;
-/// Answers may lie unread for so long while the kernel stamps them and nobody waits for them, ns.
-const LINGER_NS: u64 = 1_000_000;
 
 struct Client {
     ticket: Ticket,
@@ -259,24 +257,22 @@ impl Running {
     }
 
     /// Until when it may sleep without being woken by answers, ns: while the kernel stamps them, nothing depends on them, and a
-    /// client is free for what is due. Bounded, so that no buffer fills and no connection's end goes unseen.
+    /// client is free for what is due.
     pub(super) fn sleeps_until(&self, now: u64, until: u64) -> Option<u64> {
         let free = self.clients.len() < self.cap || !self.free.is_empty();
-        let quantum = self.pacer.quantum_ns() > 0;
-        if !(self.paced && self.lingers && quantum && free && !self.ended && until > now) {
+        if !(self.paced && self.lingers && free && !self.ended && until > now) {
             return None;
         }
-        let idle = self.free.len() == self.clients.len();
-        Some(if idle {
-            until
-        } else {
-            until.min(now + LINGER_NS)
-        })
+        let in_flight = self.clients.len() - self.free.len();
+        self.pacer.sleeps_until(now, until, in_flight)
     }
 
     /// Give the state back.
-    pub(super) fn end(self, lag: Option<Lag>) {
-        let facts = self.pacer.facts(self.turns, lag.as_ref());
+    pub(super) fn end(mut self, lag: Option<Lag>) {
+        self.state.lay_unread(lag);
+        let facts = self
+            .pacer
+            .facts(self.turns, self.state.lag().map(Into::into));
         let _ = self.result.send((self.state, facts)); // whoever runs the phase waits for it
     }
 }

@@ -1,7 +1,8 @@
 //! A socket and the requests in flight on it.
 
-use super::{KernelClock, Lag, Poller, Socket};
+use super::{KernelClock, Poller, Socket};
 use crate::clock::monotonic_ns;
+use crate::recorder::Lag;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use steelyard_multiplexer::{Framing, Multiplexer};

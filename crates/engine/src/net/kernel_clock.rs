@@ -1,7 +1,7 @@
-//! The kernel's receive stamps on our clock, and how long bytes lay unread.
+//! The kernel's receive stamps on our clock.
 
 use crate::clock::{monotonic_ns, realtime_ns};
-use crate::recorder::{Buckets, SECOND};
+use crate::recorder::SECOND;
 
 /// Pairs of readings of which the least disturbed is taken.
 const READINGS: usize = 3;
@@ -36,31 +36,6 @@ impl KernelClock {
                 self.offset_ns = wall - (before + best / 2);
             }
         }
-    }
-}
-
-/// How long bytes lay in the kernel before they were read: a sample for each read.
-#[derive(Default, Clone)]
-pub struct Lag {
-    buckets: Buckets<7>,
-    /// Reads.
-    pub count: u64,
-    /// The longest, ns.
-    pub max_ns: u64,
-}
-
-impl Lag {
-    /// Bytes were read `ns` after they had come.
-    #[inline]
-    pub fn record(&mut self, ns: u64) {
-        self.buckets.record(ns);
-        self.count += 1;
-        self.max_ns = self.max_ns.max(ns);
-    }
-
-    /// Reads that found their bytes within this time were this share of all, ns.
-    pub fn quantile(&self, share: f64) -> u64 {
-        self.buckets.value_at_quantile(share)
     }
 }
 

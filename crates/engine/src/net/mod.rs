@@ -8,7 +8,7 @@ mod poller;
 mod socket;
 
 pub use connection::{Connection, Ended};
-pub use kernel_clock::{KernelClock, Lag};
+pub use kernel_clock::KernelClock;
 pub use notifier::Notifier;
 pub use poller::{Poller, Ready};
 pub use socket::Socket;

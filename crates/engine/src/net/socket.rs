@@ -186,4 +186,28 @@ mod tests {
         }
         panic!("no bytes were stamped");
     }
+
+    /// The kernel itself puts segments that wait together, and keeps the newest stamp.
+    #[test]
+    fn answers_that_are_read_together_have_the_stamp_of_the_last() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let stream = TcpStream::connect(listener.local_addr().expect("it")).expect("a stream");
+        let (mut server, _) = listener.accept().expect("a client");
+        server.set_nodelay(true).expect("an option");
+        let mut socket = Socket::new(stream, None).expect("a socket");
+        let mut room = [0; 100];
+        for _ in 0..100 {
+            server.write_all(b"first").expect("room");
+            std::thread::sleep(Duration::from_millis(5));
+            let between = realtime_ns();
+            server.write_all(b"second").expect("room");
+            std::thread::sleep(Duration::from_millis(5));
+            assert_eq!(socket.read(&mut room).expect("bytes"), 11);
+            if let Some(stamp) = socket.stamp_ns() {
+                assert!(stamp >= between, "{stamp} {between}");
+                return;
+            }
+        }
+        panic!("no bytes were stamped");
+    }
 }

@@ -5,6 +5,11 @@ use crate::clock::Usage;
 use crate::recorder::{SECOND, Tick, WriterMessage};
 
 impl PhaseState {
+    /// Whether a second on the wall that was not closed yet is over at `now`.
+    pub const fn ends_second(&self, now: u64) -> bool {
+        now.saturating_sub(self.start_ns) / SECOND > self.ticked
+    }
+
     /// Close the seconds on the wall that are over at `now`, each with what belongs to it.
     pub fn tick(&mut self, now: u64) {
         let second = now.saturating_sub(self.start_ns) / SECOND;
@@ -57,6 +62,7 @@ impl PhaseState {
             verdicts,
             cap: self.slots.len() as u64,
             coordinators: self.shares.take(),
+            lag: self.lag_in_second.take(),
         };
         self.cpu_at_tick = cpu;
         self.verdicts_at_tick = self.verdicts;

@@ -182,3 +182,37 @@ fn an_absence_that_had_to_be_expected_is_no_measure_of_a_success() {
     assert_eq!(state.kinds[Kind::Read as usize].not_yet, absent);
     assert_eq!(state.verdicts.not_yet, absent);
 }
+
+#[test]
+fn what_lay_unread_is_told_of_its_second_and_of_the_phase() {
+    let mut plan = plan(1, &json!({}));
+    plan.phases[1].arrivals = Arrivals::Constant { rate: 10.0.into() };
+    let (out, ticks) = channel();
+    let mut state = PhaseState {
+        out,
+        ..state(&plan, 1)
+    };
+    let lag = |times: &[u64]| {
+        let mut lag = Lag::default();
+        times.iter().for_each(|ns| lag.record(*ns));
+        Some(lag)
+    };
+    assert!(!state.ends_second(SECOND - 1) && state.ends_second(SECOND));
+    state.lay_unread(lag(&[100, 300]));
+    state.lay_unread(lag(&[200]));
+    state.tick(SECOND);
+    assert!(!state.ends_second(SECOND));
+    state.lay_unread(lag(&[70]));
+    state.lay_unread(None);
+    state.tick(3 * SECOND);
+    let told: Vec<_> = ticks
+        .try_iter()
+        .filter_map(|message| match message {
+            WriterMessage::Tick(tick) => Some(tick.lag.map(|lag| (lag.count, lag.max_ns))),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told, [Some((3, 300)), Some((1, 70)), None]);
+    let whole = state.lag().expect("it was told");
+    assert_eq!((whole.count, whole.max_ns), (4, 300));
+}

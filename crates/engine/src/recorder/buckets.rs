@@ -6,7 +6,7 @@
 use super::HOUR_NS;
 
 /// Counts in buckets of 2^-P of their values.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Buckets<const P: u32>(Box<[u32]>);
 
 impl<const P: u32> Default for Buckets<P> {
@@ -20,6 +20,13 @@ impl<const P: u32> Buckets<P> {
     #[inline]
     pub fn record(&mut self, value: u64) {
         self.0[bucket::<P>(value.min(HOUR_NS))] += 1;
+    }
+
+    /// Count what `other` has counted.
+    pub fn add(&mut self, other: &Self) {
+        for (count, more) in self.0.iter_mut().zip(&other.0) {
+            *count += more;
+        }
     }
 
     /// The largest value, ns, of the bucket below or in which a share of `quantile` (0 to 1) lies; 0 if nothing was counted.

@@ -12,9 +12,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.analysis.claims.ratios import contradiction, figure, geometric_mean, said
-from steelyard.analysis.claims.verdict import Answer, Evidence, Finding, sign
-from steelyard.analysis.evidence import Cell, Key, Sample, versus
+from steelyard.analysis.claims.pooling import contradiction, geometric_mean, most
+from steelyard.analysis.claims.verdict import Answer, Evidence, Finding, figure, said, sign, unanimous
+from steelyard.analysis.evidence import Cell, Found, Key, Sample, versus
 from steelyard.analysis.stats.fits import Comparison, compare
 from steelyard.analysis.stats.models import LATENCY, THROUGHPUT
 from steelyard.analysis.stats.peak import peak as find_peak
@@ -41,7 +41,7 @@ def lines(cells: Mapping[Key, Cell], factor: str, levels: Sequence[Level] = ()) 
     return {key: dict(sorted(line.items())) for key, line in found.items() if len(line) > 1}
 
 
-def _samples(line: Line, metric: str) -> dict[float, Sample]:
+def samples(line: Line, metric: str) -> dict[float, Sample]:
     """The levels that have trials to go by."""
     return {place: sample for place, cell in line.items() if (sample := cell.sample(metric))}
 
@@ -54,13 +54,18 @@ def evidence(found: Mapping[Key, Line], metric: str) -> tuple[Evidence, ...]:
 
 def trend(claim: Claim, check: Trend, found: Mapping[Key, Line]) -> Finding:
     """The common slope on logarithms of metric and factor; each line has a level of its own."""
-    told = {key: s for key, line in found.items() if len(s := _samples(line, claim.metric)) > 1}
+    told = {key: s for key, line in found.items() if len(s := samples(line, claim.metric)) > 1}
     if not told:
         raise ValueError("no line has trials to go by at two levels")
-    apart = [(_name(key), s.interval.estimate, s.p) for key, one in told.items() for s in [_slope([one])]]
+    apart = [
+        (line_name(key), s.interval.estimate, s.p) for key, one in told.items() for s in [slope_of([one])]
+    ]
+    if check.most:
+        counted, words, p = most(apart, check.direction == "up", "lines")
+        return Finding(counted, words, None, evidence(found, claim.metric), p)
     if against := contradiction(apart):
         return Finding("inconclusive", f"lines {against}", None, evidence(found, claim.metric))
-    slope = _slope([*told.values()])
+    slope = slope_of([*told.values()])
     ends = geometric_mean([versus(*_ends(one)) for one in told.values()])
     words = f"slope {said(slope.interval)} (log over log), last level over first {said(ends)}"
     if check.levels:
@@ -69,7 +74,8 @@ def trend(claim: Claim, check: Trend, found: Mapping[Key, Line]) -> Finding:
     return Finding(answer, words, ends, evidence(found, claim.metric), slope.p)
 
 
-def _name(key: Key) -> str:
+def line_name(key: Key) -> str:
+    """A line's point in words."""
     return ", ".join(f"{column} {level}" for column, level in key)
 
 
@@ -78,8 +84,8 @@ def _ends(line: Mapping[float, Sample]) -> tuple[Sample, Sample]:
     return line[min(line)], line[max(line)]
 
 
-def _slope(found: Sequence[Mapping[float, Sample]]) -> Slope:
-    """Through units, on logarithms."""
+def slope_of(found: Sequence[Mapping[float, Sample]]) -> Slope:
+    """The common slope of lines through units, on logarithms."""
     lines = []
     for line in found:
         x = np.concatenate([np.full(s.units.size, math.log(place)) for place, s in line.items()])
@@ -97,29 +103,33 @@ def order(claim: Claim, check: Order, found: Mapping[Key, Line]) -> Finding:
              for low in a for high in b]  # fmt: skip
     contrasts = {}
     for key, line in found.items():
-        samples = _samples(line, claim.metric)
+        measured = samples(line, claim.metric)
         for low, high in pairs:
-            if {ranks[low], ranks[high]} <= samples.keys():
-                contrasts[(key, low, high)] = versus(samples[ranks[low]], samples[ranks[high]])
+            if {ranks[low], ranks[high]} <= measured.keys():
+                contrasts[(key, low, high)] = versus(measured[ranks[low]], measured[ranks[high]])
     if not contrasts:
         raise ValueError("no two levels of neighbouring groups were measured")
-    plain = [c.difference_p() for c in contrasts.values()]
-    chances = holm(plain)
-    rising = [c.log_ratio > 0 for c in contrasts.values()]
-    shown = chances < LEVEL
-    answer: Answer = "inconclusive"
-    if any(told and not up for told, up in zip(shown, rising, strict=True)):
-        answer = "refuted"
-    elif all(shown):
-        answer = "confirmed"
-    chance = max(plain) if answer == "confirmed" else float(chances.min())  # all must hold; one alone refutes
+    answer, words, chance = all_rise([*contrasts.values()])
     ratios = tuple(Evidence(f"{high} over {low}", c.interval()) for (_, low, high), c in contrasts.items())
-    words = f"{sum(map(bool, shown & np.array(rising)))} of {len(contrasts)} pairs in the claimed order"
     return Finding(answer, words, None, (*evidence(found, claim.metric), *ratios), chance)
 
 
+def all_rise(found: Sequence[Found]) -> tuple[Answer, str, float]:
+    """Whether every ratio lies above 1, by Holm's correction: the answer, the count in words, its chance."""
+    plain = [c.difference_p() for c in found]
+    chances = holm(plain)
+    shown, rising = chances < LEVEL, np.array([c.log_ratio > 0 for c in found])
+    answer: Answer = "inconclusive"
+    if (shown & ~rising).any():
+        answer = "refuted"
+    elif shown.all():
+        answer = "confirmed"
+    chance = float(chances.min()) if answer == "refuted" else max(plain)  # one alone refutes; all must hold
+    return answer, f"{int((shown & rising).sum())} of {len(found)} pairs in the claimed order", chance
+
+
 def _points(line: Line, metric: str) -> tuple[Floats, Floats]:
-    points = [(x, y) for x, sample in _samples(line, metric).items() for y in sample.points]
+    points = [(x, y) for x, sample in samples(line, metric).items() for y in sample.points]
     if not points:
         raise ValueError("a line has no trials to go by")
     x, y = np.array(points).T
@@ -142,14 +152,17 @@ def threshold(claim: Claim, check: Threshold, found: Mapping[Key, Line]) -> Find
             said_.append(f"{check.of} {said(estimates[-1])}, weight {fits.weight('linear-then-flat'):.2f}")
     estimate = estimates[0] if len(estimates) == 1 else None
     return Finding(
-        _all(answers), "; ".join(said_) or "no knee could be fitted", estimate, evidence(found, claim.metric)
+        unanimous(answers),
+        "; ".join(said_) or "no knee could be fitted",
+        estimate,
+        evidence(found, claim.metric),
     )
 
 
 def peak(claim: Claim, _: PeakCheck, found: Mapping[Key, Line]) -> Finding:
     """Whether the curve rises and then falls, on every line; where it is highest."""
     peaks = [
-        find_peak(_samples(line, claim.metric), versus, lambda sample: sample.interval.estimate)
+        find_peak(samples(line, claim.metric), versus, lambda sample: sample.interval.estimate)
         for line in found.values()
     ]
     answers: list[Answer] = [
@@ -166,7 +179,7 @@ def peak(claim: Claim, _: PeakCheck, found: Mapping[Key, Line]) -> Finding:
     only = peaks[0] if len(peaks) == 1 else None
     estimate = Interval(only.at, *only.around, len(found)) if only else None
     return Finding(
-        _all(answers), words, estimate, evidence(found, claim.metric), max(p.chance for p in peaks)
+        unanimous(answers), words, estimate, evidence(found, claim.metric), max(p.chance for p in peaks)
     )
 
 
@@ -181,7 +194,7 @@ def shape(claim: Claim, check: Shape, found: Mapping[Key, Line]) -> Finding:
         for f in fits
     )
     return Finding(
-        _all([_wins(f, check.shape, check.largest_miss) for f in fits]),
+        unanimous([_wins(f, check.shape, check.largest_miss) for f in fits]),
         words,
         None,
         evidence(found, claim.metric),
@@ -189,15 +202,12 @@ def shape(claim: Claim, check: Shape, found: Mapping[Key, Line]) -> Finding:
 
 
 def _wins(fits: Comparison, name: str, largest_miss: float) -> Answer:
-    """Confirmed when the model wins and fits; one that wins and misses is only the least bad."""
-    if fits.winner == name:
-        fit = next(fit for fit in fits.fits if fit.name == name)
-        return "confirmed" if fit.miss <= largest_miss else "inconclusive"
-    return "inconclusive" if fits.winner == "undecided" else "refuted"
-
-
-def _all(answers: Sequence[Answer]) -> Answer:
-    """Confirmed when every line confirms, refuted when one refutes."""
-    if "refuted" in answers:
-        return "refuted"
-    return "confirmed" if answers and set(answers) == {"confirmed"} else "inconclusive"
+    """Confirmed when the model wins and fits; one that wins and misses is only the least bad. Refuted when
+    another wins, unless that is a special case of this one, which bears more of the evidence itself."""
+    claimed = next((fit for fit in fits.fits if fit.name == name), None)
+    if fits.winner == name and claimed:
+        return "confirmed" if claimed.miss <= largest_miss else "inconclusive"
+    special = claimed is not None and fits.winner in claimed.model.special_cases
+    if fits.winner == "undecided" or (special and fits.weight(name) > fits.weight(fits.winner)):
+        return "inconclusive"
+    return "refuted"

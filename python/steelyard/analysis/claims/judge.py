@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
-from steelyard.analysis.claims import curves, ratios
-from steelyard.analysis.claims.verdict import Finding, Verdict, size
-from steelyard.analysis.evidence import Cell, Histograms, Trials, known
+from steelyard.analysis.claims.cases import Case, Judged, case, uncovered
+from steelyard.analysis.claims.verdict import Answer, Finding, Source, Verdict, size
+from steelyard.analysis.evidence import Cell, Histograms, Trials
 from steelyard.analysis.evidence.cells import no_histograms
 from steelyard.analysis.stats.verdicts import LEVEL, holm
-from steelyard.spec.checks import Claim, Equality, Order, Ratio, Trend
-
-CURVES: Mapping[str, Callable[[Claim, Any, Any], Finding]] = {
-    "trend": curves.trend,
-    "order": curves.order,
-    "threshold": curves.threshold,
-    "peak": curves.peak,
-    "shape": curves.shape,
-}
+from steelyard.spec.checks import Claim
 
 
 def judge(
@@ -41,72 +33,61 @@ def judge(
         InputError: a claim names a metric, factor or column that the trials do not have.
     """
     found = Trials(trials, tuple(factors), histograms)
-    return _as_family([_one(claim, found, small) for claim in claims])
+    claims = list(claims)
+    verdicts = [_one(claim, found, small) for claim in claims]
+    return _as_family(verdicts, _originals(claims, verdicts))
 
 
-def _as_family(verdicts: list[Verdict]) -> list[Verdict]:
-    """By Holm's correction: what is no more than one of so many claims comes to by chance decides nothing."""
-    known_ = [place for place, verdict in enumerate(verdicts) if verdict.chance is not None]
-    corrected = holm([verdicts[place].chance or 0.0 for place in known_])
-    for place, p in zip(known_, corrected, strict=True):
-        one = verdicts[place]
-        if one.direction in ("confirmed", "refuted") and p >= LEVEL:
+def _originals(claims: Sequence[Claim], verdicts: Sequence[Verdict]) -> list[int]:
+    """For each claim the place of the first that rests on the same contrast of the same trials."""
+    first: dict[Any, int] = {}
+    found = []
+    for place, (claim, verdict) in enumerate(zip(claims, verdicts, strict=True)):
+        contrast = claim.check.model_dump_json(exclude={"direction", "paper", "papers"})
+        found.append(first.setdefault((contrast, verdict.evidence), place) if verdict.evidence else place)
+    return found
+
+
+def _as_family(verdicts: list[Verdict], originals: Sequence[int]) -> list[Verdict]:
+    """By Holm's correction: what is no more than one of so many claims comes to by chance decides nothing.
+
+    Claims that rest on the same contrast are one member of the family, and say so.
+    """
+    members = [p for p, of in enumerate(originals) if p == of and verdicts[p].chance is not None]
+    corrected = dict(zip(members, holm([verdicts[p].chance or 0.0 for p in members]), strict=True))
+    for place, of in enumerate(originals):
+        one = replace(verdicts[place], same_as=verdicts[of].id if of != place else "")
+        p = corrected.get(of)
+        if one.direction in ("confirmed", "refuted") and p is not None and p >= LEVEL:
             reason = (
-                f"{one.direction} if it stood alone (p = {one.chance:.2g}), but {len(known_)} claims share "
+                f"{one.direction} if it stood alone (p = {one.chance:.2g}), but {len(members)} claims share "
                 "one error rate"
             )
-            size_ = one.size if one.size == "not claimed" else "inconclusive"
-            verdicts[place] = replace(
-                one, direction="inconclusive", size=size_, reasons=(*one.reasons, reason)
-            )
+            one = _undecided(one, reason)
+        verdicts[place] = one
     return verdicts
 
 
+def _undecided(one: Verdict, reason: str) -> Verdict:
+    open_: Answer = "not claimed" if one.size == "not claimed" else "inconclusive"
+    return replace(one, direction="inconclusive", size=open_, reasons=(*one.reasons, reason))
+
+
 def _one(claim: Claim, trials: Trials, small: bool) -> Verdict:
-    check = claim.check
-    if isinstance(check, (Ratio, Equality)):
-        return _ratio(claim, check, trials, small)
-    known(claim.metric, trials.frame.columns, "metric")
-    known(check.factor, trials.frame.columns, "factor")
-    levels: tuple[Any, ...] = ()
-    if isinstance(check, Trend):
-        levels = check.levels
-    elif isinstance(check, Order):
-        levels = tuple(level for group in check.groups for level in group)
-    cells = trials.where(claim.where).cells()
-    found = curves.lines(cells, check.factor, levels)
-    if not found:
-        return nothing(claim, small, f"fewer than two levels of {check.factor} were measured")
-    judged = [(cell, claim.metric) for line in found.values() for cell in line.values()]
-    reasons = _against(judged, claim)
-    reasons += _one_start([tuple(line.values()) for line in found.values()])
-    if missing := _unmeasured(found, levels):
-        reasons = (*reasons, f"not measured: {missing}")
-    return _verdict(claim, judged, reasons, lambda: CURVES[check.kind](claim, check, found), small)
-
-
-def _unmeasured(found: Mapping[Any, Mapping[float, Cell]], levels: Sequence[Any]) -> str:
-    places = {place for line in found.values() for place in line}
-    return ", ".join(str(level) for rank, level in enumerate(levels, start=1) if rank not in places)
-
-
-def _ratio(claim: Claim, check: Ratio | Equality, trials: Trials, small: bool) -> Verdict:
-    above, below = ratios.metrics(claim, check)
-    for metric in (above, below):
-        known(metric, trials.frame.columns, "metric")
-    pairs = ratios.matched(claim, check, trials)
-    if not pairs:
-        return nothing(claim, small, "no cell has both sides" if getattr(check, "cells", "all") == "all" else
-                       "no cell in which both sides reach the target within 2 %")  # fmt: skip
-    judged = [(cell, m) for pair in pairs for cell, m in zip(pair, (above, below), strict=True)]
-    reasons = _against(judged, claim) + _one_start(pairs)
-    if isinstance(check, Ratio):
-        return _verdict(claim, judged, reasons, lambda: ratios.ratio(claim, check, pairs), small)
-    return _verdict(claim, judged, reasons, lambda: ratios.equality(claim, check, pairs), small)
-
-
-Judged = Sequence[tuple[Cell, str]]
-"""Cells, each with the metric that is asked of it."""
+    try:
+        made = case(claim, trials)
+    except ValueError as error:
+        return nothing(claim, small, str(error))
+    reasons = _against(made.judged, claim) + _one_start(made.beside)
+    if made.missing:
+        reasons = (*reasons, f"not measured: {made.missing}")
+    verdict = _verdict(claim, made, reasons, small)
+    left = uncovered(claim, made.judged) if claim.covers else ""
+    if not left:
+        return verdict
+    size_: Answer = "not claimed" if verdict.size == "not claimed" else "range not covered"
+    return replace(verdict, direction="range not covered", size=size_, chance=None,
+                   reasons=(left, *verdict.reasons))  # fmt: skip
 
 
 def _against(cells: Judged, claim: Claim) -> tuple[str, ...]:
@@ -147,31 +128,49 @@ def _one_start(lines: Iterable[Sequence[Cell]]) -> tuple[str, ...]:
     return ()
 
 
-def _verdict(
-    claim: Claim, cells: Judged, reasons: tuple[str, ...], check: Callable[[], Finding], small: bool
-) -> Verdict:
+def _verdict(claim: Claim, made: Case, reasons: tuple[str, ...], small: bool) -> Verdict:
     """The finding is shown also where it decides nothing, if it can be computed at all."""
     try:
-        found = check()
+        found = made.find()
     except (ValueError, ZeroDivisionError) as error:
         open_ = nothing(claim, small, *reasons, f"cannot be computed: {error}")
-        return replace(open_, left_out=_left_out(cells))
-    paper = None if small else claim.paper
+        return replace(open_, left_out=_left_out(made.judged))
+    direction = found.direction
+    if reasons and direction != "not claimed":
+        direction = "inconclusive"
+    sizes = [_source(claim, name, found, reasons, small) for name in claim.sources]
+    own = next((one.size for one in sizes if not one.name), None)
     return Verdict(
         id=claim.id,
-        direction="inconclusive" if reasons else found.direction,
-        size="inconclusive" if reasons and paper else size(found.estimate, paper),
+        direction=direction,
+        size=own or "not claimed",
         words=found.words,
         estimate=found.estimate,
         paper=claim.paper,
         evidence=found.evidence,
         reasons=reasons,
-        left_out=_left_out(cells),
+        left_out=_left_out(made.judged),
         chance=found.chance,
+        printed=claim.printed.words if claim.printed else "",
+        sources=tuple(one for one in sizes if one.name),
+        metric=found.metric,
     )
+
+
+def _source(claim: Claim, name: str, found: Finding, reasons: Sequence[str], small: bool) -> Source:
+    printed = claim.sources[name]
+    agrees: Answer = "inconclusive" if reasons else size(found.estimate, claim.in_metric(printed))
+    return Source(name, printed.words, "not claimed" if small else agrees)
 
 
 def nothing(claim: Claim, small: bool, *reasons: str) -> Verdict:
     """A claim on which nothing was measured."""
-    size_ = "not claimed" if small or claim.paper is None else "inconclusive"
-    return Verdict(claim.id, "inconclusive", size_, "nothing to judge", None, claim.paper, (), reasons)  # type: ignore[arg-type]
+    return Verdict(
+        id=claim.id,
+        direction="inconclusive",
+        size="not claimed" if small or claim.printed is None else "inconclusive",
+        words="nothing to judge",
+        paper=claim.paper,
+        reasons=reasons,
+        printed=claim.printed.words if claim.printed else "",
+    )

@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from steelyard.analysis.evidence import Sample
 from steelyard.analysis.stats.runs import Interval
+from steelyard.spec.printed import Printed
 
-Answer = Literal["confirmed", "refuted", "inconclusive", "not claimed"]
+Answer = Literal[
+    "confirmed", "refuted", "inconclusive", "not claimed", "range not covered", "cannot be seen here"
+]
 
 SIZE = 1.5
 """A size agrees when the interval lies within the paper's figure divided and multiplied by this."""
@@ -39,6 +43,7 @@ class Finding:
         estimate: what `paper` is compared with; None where there is nothing to compare.
         words: the finding in a sentence.
         chance: of such a finding where nothing is to be found; None where models are weighed.
+        metric: the column whose unit the estimate has; empty for a ratio or a level.
     """
 
     direction: Answer
@@ -46,6 +51,22 @@ class Finding:
     estimate: Interval | None = None
     evidence: tuple[Evidence, ...] = ()
     chance: float | None = None
+    metric: str = ""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One of several sources' figures beside ours.
+
+    Attributes:
+        name: of the source; empty for the paper itself.
+        printed: its figure in words.
+        size: whether ours agrees with it.
+    """
+
+    name: str
+    printed: str
+    size: Answer
 
 
 @dataclass(frozen=True)
@@ -58,11 +79,16 @@ class Verdict:
             small form.
         words: the finding in a sentence.
         estimate: what was compared with the paper's figure.
-        paper: the paper's figure.
+        paper: the paper's figure as one number, in the unit of the estimate.
         evidence: the cells and figures it rests on.
         reasons: why it is inconclusive, one for each thing that speaks against judging.
         left_out: trials that do not count, and why; they are missing by chance, so that the others decide.
         chance: as of `Finding`.
+        printed: the paper's figure as it prints it.
+        sources: other sources' figures for the same check.
+        metric: as of `Finding`.
+        same_as: the claim before it that was judged by the same contrast of the same trials; together they
+            are one finding.
     """
 
     id: str
@@ -75,13 +101,21 @@ class Verdict:
     reasons: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     chance: float | None = None
+    printed: str = ""
+    sources: tuple[Source, ...] = ()
+    metric: str = ""
+    same_as: str = ""
 
 
-def size(estimate: Interval | None, paper: float | None) -> Answer:
-    """Whether the size agrees: confirmed inside the band, refuted outside it, else inconclusive."""
+def size(estimate: Interval | None, paper: Printed | None) -> Answer:
+    """Whether the size agrees: confirmed inside the band, refuted outside it, else inconclusive.
+
+    The band of a range begins with its lower end divided by 1.5; that of a bound has no other end.
+    """
     if estimate is None or paper is None:
         return "not claimed"
-    low, high = paper / SIZE, paper * SIZE
+    low, high = paper.band
+    low, high = low / SIZE, high * SIZE
     if estimate.within(low, high):
         return "confirmed"
     return "refuted" if estimate.low > high or estimate.high < low else "inconclusive"
@@ -92,3 +126,20 @@ def sign(interval: Interval, upwards: bool, border: float = 1.0) -> Answer:
     if not interval.excludes(border):
         return "inconclusive"
     return "confirmed" if (interval.low > border) == upwards else "refuted"
+
+
+def unanimous(answers: list[Answer]) -> Answer:
+    """Of several lines: confirmed when every line confirms, refuted when one refutes."""
+    if "refuted" in answers:
+        return "refuted"
+    return "confirmed" if answers and set(answers) == {"confirmed"} else "inconclusive"
+
+
+def figure(what: str, sample: Sample) -> Evidence:
+    """The figure of one cell."""
+    return Evidence(what, sample.interval, sample.metric, sample.way)
+
+
+def said(estimate: Interval) -> str:
+    """`0.41 [0.38, 0.44]`."""
+    return f"{estimate.estimate:.3g} [{estimate.low:.3g}, {estimate.high:.3g}]"

@@ -3,39 +3,99 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
 from steelyard.analysis.claims.judge import judge
-from steelyard.analysis.claims.verdict import Verdict
-from steelyard.analysis.evidence.cells import Histograms, no_histograms
-from steelyard.spec.checks import Check, Claim, Equality, Order, Ratio, Side, Trend, Why
+from steelyard.analysis.claims.verdict import Verdict, unanimous
+from steelyard.analysis.evidence.cells import Histograms, Trials, no_histograms
+from steelyard.spec.checks import Check, Claim, Elsewhere, Order, Ratio, Side, Sided, Trend, Why
 
 
 def bear_out(
-    claim: Claim, trials: pl.DataFrame, factors: Sequence[str], histograms: Histograms = no_histograms
-) -> list[Verdict]:
-    """A verdict for each reason of a claim: its figure over the claim's own cells, in the direction expected.
+    claim: Claim, trials: pl.DataFrame, factors: Sequence[str], histograms: Histograms = no_histograms, *,
+    small: bool = False,
+) -> list[Verdict]:  # fmt: skip
+    """A verdict for each reason of a claim: its figure over the claim's own cells, in the direction expected,
+    and at the two other sides where it would fail if it were wrong.
+
+    A reason that no figure of this form can bear out is 'cannot be seen here'.
 
     Args:
         claim: with its reasons.
-        trials, factors, histograms: as of `judge`.
+        trials, factors, histograms, small: as of `judge`.
     """
-    asked = [claim.model_copy(update={"metric": why.metric, "check": _check(claim, why)})
-             for why in claim.why]  # fmt: skip
-    return judge(asked, trials, factors, histograms=histograms)
+    there = Trials(trials, tuple(factors), histograms).where(claim.where).frame
+    unseen = [_unseen(why, there, small) for why in claim.why]
+    asked = {
+        (number, place): part
+        for number, why in enumerate(claim.why)
+        if not unseen[number]
+        for place, part in enumerate(_parts(claim, why, number))
+    }
+    judged = dict(zip(asked, judge(asked.values(), trials, factors, histograms=histograms), strict=True))
+    return [
+        Verdict(claim.id, "cannot be seen here", "not claimed", unseen[number])
+        if unseen[number]
+        else _together(claim, [judged[number, place] for place in range(2) if (number, place) in judged])
+        for number in range(len(claim.why))
+    ]
+
+
+def _unseen(why: Why, trials: pl.DataFrame, small: bool) -> str:
+    """Why nothing can be seen: as the study says, or because the figure is the same in every trial."""
+    if said := why.unseen or (why.unseen_small if small else ""):
+        return said
+    values = trials[why.metric].drop_nulls().unique()
+    if values.is_empty():
+        return "no trial of this form has it"
+    return f"it is {values[0]:g} in every trial" if values.len() == 1 and trials.height > 1 else ""
+
+
+def _parts(claim: Claim, why: Why, number: int) -> list[Claim]:
+    """The claims that a reason amounts to, each with an id of its own."""
+    checks = [_check(claim, why), *([_elsewhere(why.also)] if why.also else [])]
+    bare = {"metric": why.metric, "covers": (), "why": ()}
+    return [
+        claim.model_copy(update={**bare, "id": f"why-{number}-{place}", "check": check})
+        for place, check in enumerate(checks)
+    ]
+
+
+def _together(claim: Claim, parts: Sequence[Verdict]) -> Verdict:
+    """A reason holds when it holds everywhere it was looked for."""
+    first = replace(parts[0], id=claim.id, same_as="")
+    if len(parts) == 1:
+        return first
+    return replace(
+        first,
+        direction=unanimous([part.direction for part in parts]),
+        words=f"{first.words}; where it would fail: {parts[1].direction}, {parts[1].words}",
+        evidence=first.evidence + parts[1].evidence,
+        reasons=first.reasons + parts[1].reasons,
+    )
 
 
 def _check(claim: Claim, why: Why) -> Check:
     """The claim's check with the reason's direction; sizes are not claimed."""
     check, up = claim.check, why.expect == "up"
-    if isinstance(check, (Ratio, Equality)):
-        sides = {
-            "numerator": Side(where=check.numerator.where),
-            "denominator": Side(where=check.denominator.where),
-        }
-        return Ratio(**sides, direction="above" if up else "below")
+    if isinstance(check, Sided):
+        return _ratio(check.numerator, check.denominator, up, check.match)
     if isinstance(check, Order):
         return Order(factor=check.factor, groups=check.groups if up else check.groups[::-1])
     levels = check.levels if isinstance(check, Trend) else ()
-    return Trend(factor=check.factor, direction="up" if up else "down", levels=levels)
+    return Trend(factor=claim.factor, direction="up" if up else "down", levels=levels)
+
+
+def _elsewhere(also: Elsewhere) -> Ratio:
+    return _ratio(also.numerator, also.denominator, also.expect == "up", None)
+
+
+def _ratio(above: Side, below: Side, up: bool, match: tuple[str, ...] | None) -> Ratio:
+    return Ratio(
+        numerator=Side(where=above.where),
+        denominator=Side(where=below.where),
+        match=match,
+        direction="above" if up else "below",
+    )

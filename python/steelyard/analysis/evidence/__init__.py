@@ -19,7 +19,8 @@ from __future__ import annotations
 
 from steelyard.analysis.evidence.cells import POINT, Cell, Histograms, Key, Trials, known
 from steelyard.analysis.evidence.counting import Lost, lost
-from steelyard.analysis.evidence.samples import Found, Sample, versus
+from steelyard.analysis.evidence.pairs import within
+from steelyard.analysis.evidence.samples import Found, Sample, beyond_p, versus
 
 __all__ = [
     "POINT",
@@ -30,7 +31,9 @@ __all__ = [
     "Lost",
     "Sample",
     "Trials",
+    "beyond_p",
     "known",
     "lost",
     "versus",
+    "within",
 ]

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from steelyard.analysis.evidence.counting import Lost, lost, told
 from steelyard.analysis.evidence.samples import Sample
 from steelyard.analysis.metrics import metric_of
-from steelyard.analysis.stats.percentiles import LEAST_UNITS, merged
+from steelyard.analysis.stats.percentiles import LEAST_UNITS, Merged, merged
 from steelyard.analysis.stats.runs import FEW, Runs
 from steelyard.errors import InputError, nearest
-from steelyard.spec.checks import Where
 from steelyard.spec.levels import level_text, level_value
-from steelyard.spec.metrics import LOAD
+from steelyard.spec.metrics import LOAD, STANDING
+from steelyard.spec.sides import Where
 
 POINT = ("system", "variant")
 Key = tuple[tuple[str, Any], ...]
@@ -122,22 +122,33 @@ class Cell:
         rows = [row for row in self.counting if row.get(metric) is not None]
         if not rows:
             return None
-        runs = Runs([float(row[metric]) for row in rows], _nested(rows, "group"), _nested(rows, "data"))
+        runs = Runs([float(row[metric]) for row in rows], nested(rows, "group"), nested(rows, "data"))
         found = metric_of(metric.removeprefix(LOAD))
         if found is None or found.quantile is None:
             return Sample(metric, runs)
         units = len(runs.units()[0])
         together = None
         if units < len(rows) or units >= LEAST_UNITS:  # else each run's own percentile says all
-            phase = "load" if metric.startswith(LOAD) else "run"
-            counts = [self.histograms(int(row.get("trial") or 0), phase, found.tag) for row in rows]
-            whole = [one for one in counts if one is not None]
-            together = merged(whole, runs.starts, runs.loads) if len(whole) == len(rows) else None
+            together = self._merged(rows, metric, found.tag)
         return Sample(metric, runs, together, found.quantile)
+
+    def distribution(self, metric: str) -> Merged | None:
+        """The histograms of a latency's operations over the trials that count; None unless all have one."""
+        found = metric_of(metric.removeprefix(LOAD))
+        rows = [row for row in self.counting if row.get(metric) is not None]
+        return self._merged(rows, metric, found.tag) if found and found.tag and rows else None
+
+    def _merged(self, rows: Sequence[Row], metric: str, tag: str) -> Merged | None:
+        phase = "load" if metric.startswith(LOAD) else "run"
+        counts = [self.histograms(int(row.get("trial") or 0), phase, tag) for row in rows]
+        whole = [one for one in counts if one is not None]
+        if len(whole) < len(rows):
+            return None
+        return merged(whole, nested(rows, "group"), nested(rows, "data"))
 
     def starts(self) -> frozenset[Any]:
         """The starts of servers that its counting trials had; empty when not written down."""
-        return frozenset(_nested(self.counting, "group"))
+        return frozenset(nested(self.counting, "group"))
 
     def against(self, metric: str, unsteady: bool) -> list[str]:
         """What speaks against judging it: losses through the system, too few units, no steady state."""
@@ -147,6 +158,8 @@ class Cell:
         count = sample.count if sample else 0
         if count < FEW:
             found.append(f"{count} of {FEW} {_units(sample)} needed have {metric}")
+        if metric in STANDING:
+            return found
         states = [row.get("steady") for row in self.counting]
         for state in ("no steady state", "too short"):
             if not unsteady and (bad := states.count(state)):
@@ -171,7 +184,8 @@ def _units(sample: Sample | None) -> str:
     return "loads" if len(set(sample.runs.loads)) == sample.count else "starts"
 
 
-def _nested(rows: Sequence[Row], column: str) -> Sequence[Any]:
-    """Nothing where it was not written down: then every trial had its own."""
+def nested(rows: Sequence[Row], column: str) -> Sequence[Any]:
+    """Which start (`group`) or load (`data`) each trial had. Nothing where it was not written down: then
+    every trial had its own."""
     keys = [row.get(column) for row in rows]
     return () if None in keys else keys

@@ -11,6 +11,7 @@ There are three ways, by what the figure is:
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,7 +29,8 @@ from steelyard.analysis.stats.percentiles import (
     merged_contrast,
     middle,
 )
-from steelyard.analysis.stats.runs import Contrast, Interval, Runs, contrast, mean
+from steelyard.analysis.stats.runs import Contrast, Interval, Runs, contrast, mean, squared_error
+from steelyard.analysis.stats.signs import unanimous_p
 
 Floats = NDArray[np.float64]
 Way = Literal["mean", "merged", "ordered"]
@@ -112,3 +114,16 @@ def versus(a: Sample, b: Sample) -> Found:
     if a.way == b.way == "merged" and a.merged and b.merged:
         return merged_contrast(a.merged, b.merged, a.quantile, of_b=b.quantile)
     return Extremes(a.units, b.units, a.given or b.given)
+
+
+def beyond_p(sample: Sample, border: float) -> float:
+    """Chance of a figure this far from a border, above zero, when it lies on it (two-sided)."""
+    if sample.way == "ordered":
+        alike = bool((sample.units > border).all() or (sample.units < border).all())
+        return unanimous_p(sample.count) if alike else 1.0
+    if sample.way == "merged" and sample.merged:
+        squared, freedom = sample.merged.squared_error(sample.quantile), sample.count - 1.0
+    else:
+        squared, freedom = squared_error(sample.runs.logs()), max(sample.count - 1.0, 1.0)
+    distance = math.log(sample.interval.estimate / border)
+    return Contrast(distance, math.sqrt(squared), freedom, (sample.count,) * 2).difference_p()

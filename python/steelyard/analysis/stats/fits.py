@@ -2,9 +2,10 @@
 
 Every model is fitted to the logarithms of all runs by least squares (the scatter of a figure is a share of
 its size). The weight of a model is its Akaike weight, from AIC corrected for few points: the chance of being
-the best of those compared. A model wins with nine tenths of the weight; else the shape is undecided, and the
-models that share the weight are named. That a model wins does not say that it is right: `miss` is how far
-the means of the levels lie from it.
+the best of those compared. A model wins with nine tenths of the weight; a special case of others, which a
+further parameter cannot but fit as well, wins with nine tenths of the weight together with them, unless they
+hold nine tenths against it. Else the shape is undecided, and the models that share the weight are named. That
+a model wins does not say that it is right: `miss` is how far the means of the levels lie from it.
 """
 
 from __future__ import annotations
@@ -77,15 +78,19 @@ class Comparison:
         if not self.fits:
             return "undecided"
         simple = self._simplest()
-        containing = [f.name for f in self.fits if simple in f.model.special_cases]
-        return simple if self.weight(simple, *containing) >= WINS else "undecided"
+        return simple.name if self._held(simple) + simple.weight >= WINS else "undecided"
 
-    def _simplest(self) -> str:
-        """The best model, or the special case of it with fewest parameters that is not clearly worse."""
+    def _simplest(self) -> Fit:
+        """The best model, or the special case of it with fewest parameters, unless the models that contain
+        that one hold nine tenths of the evidence against it."""
         best = self.fits[0]
-        special = [f for f in self.fits if f.name in best.model.special_cases]
-        near = [f for f in special if best.weight / (best.weight + f.weight) < WINS]
-        return min([best, *near], key=lambda f: len(f.parameters)).name
+        special = [fit for fit in self.fits if fit.name in best.model.special_cases]
+        near = [fit for fit in special if self._held(fit) < WINS * (self._held(fit) + fit.weight)]
+        return min([best, *near], key=lambda fit: len(fit.parameters))
+
+    def _held(self, simple: Fit) -> float:
+        """Share of the evidence of the models of which this one is a special case."""
+        return sum(fit.weight for fit in self.fits if simple.name in fit.model.special_cases)
 
     def weight(self, *names: str) -> float:
         """Share of the evidence of these models together."""

@@ -66,7 +66,11 @@ class Merged:
     @cached_property
     def _sums(self) -> Floats:
         """(units, bins) counts up to and including each bin."""
-        return np.array([self.runs[places].sum(axis=0).cumsum() for places in self._units()])
+        return self.counts_of_units().cumsum(axis=1)
+
+    def counts_of_units(self) -> Floats:
+        """(units, bins) counts."""
+        return np.array([self.runs[places].sum(axis=0) for places in self._units()])
 
     def count(self) -> int:
         """Independent units."""
@@ -164,19 +168,20 @@ class Extremes:
         where so few units bound nothing with 95 %."""
         low = _ratio(float(self.b.min()), float(self.a.max()))
         high = _ratio(float(self.b.max()), float(self.a.min()))
-        if self._least_p() > 1 - CONFIDENCE:
+        if self.miss_p() > 1 - CONFIDENCE:
             low, high = 0.0, math.inf
         return Interval(self.ratio, low, high, min(self.counts), self.given)
 
     def difference_p(self) -> float:
         """Chance of samples this far apart when they are equal; 1 when they overlap."""
-        return self._least_p() if self.interval().excludes(1.0) else 1.0
+        return self.miss_p() if self.interval().excludes(1.0) else 1.0
 
     def equivalence_p(self, margin: float) -> float:
         """The same for the borders of the margin; 1 unless all ratios of runs lie inside."""
-        return self._least_p() if self.interval().within(1 / (1 + margin), 1 + margin) else 1.0
+        return self.miss_p() if self.interval().within(1 / (1 + margin), 1 + margin) else 1.0
 
-    def _least_p(self) -> float:
+    def miss_p(self) -> float:
+        """Chance that the interval misses: that equal samples do not overlap."""
         n, m = self.counts
         return 2 / math.comb(n + m, n)
 

@@ -47,6 +47,11 @@ class Interval:
         """Whether all of it lies between two values."""
         return low <= self.low and self.high <= high
 
+    def times(self, factor: float) -> Interval:
+        """The same in another unit."""
+        ends = (self.estimate * factor, self.low * factor, self.high * factor)
+        return Interval(*ends, self.count, self.given)
+
 
 @dataclass(frozen=True)
 class Runs:

@@ -20,16 +20,24 @@ from steelyard.analysis.stats import student
 from steelyard.analysis.stats.runs import CONFIDENCE, Interval
 
 Floats = NDArray[np.float64]
+NORMAL = float(special.ndtri((1 + CONFIDENCE) / 2))
 Line = tuple[Floats, Floats]
 """x and y of every unit; the values of x are of two levels or more."""
 
 
 @dataclass(frozen=True)
 class Slope:
-    """A slope with its 95 % interval, and the chance of one this far from 0 when y does not go with x."""
+    """A slope with its 95 % interval, and the chance of one this far from 0 when y does not go with x.
+
+    Attributes:
+        error: its standard error; of ranks the normal one that has their interval; inf where none is known.
+        freedom: degrees of freedom of that.
+    """
 
     interval: Interval
     p: float
+    error: float = math.inf
+    freedom: float = 1.0
 
 
 def least_squares(lines: Sequence[Line]) -> Slope:
@@ -43,7 +51,7 @@ def least_squares(lines: Sequence[Line]) -> Slope:
     error = math.sqrt(float(((y - slope * x) ** 2).sum()) / freedom / float((x * x).sum()))
     half = student.quantile((1 + CONFIDENCE) / 2, freedom) * error
     p = student.two_sided(slope / error, freedom) if error else float(slope == 0)
-    return Slope(Interval(slope, slope - half, slope + half, x.size), p)
+    return Slope(Interval(slope, slope - half, slope + half, x.size), p, error, freedom)
 
 
 def by_ranks(lines: Sequence[Line]) -> Slope:
@@ -51,13 +59,15 @@ def by_ranks(lines: Sequence[Line]) -> Slope:
     slopes = np.sort(np.concatenate([_pairs(x, y) for x, y in lines]))
     rising = float(np.sign(slopes).sum())
     deviation = math.sqrt(sum(_variance(x) for x, _ in lines))
-    reach = float(special.ndtri((1 + CONFIDENCE) / 2)) * deviation
+    reach = NORMAL * deviation
     low, high = math.floor((slopes.size - reach) / 2), math.ceil((slopes.size + reach) / 2)
     bounded = low >= 1 and high < slopes.size
     ends = (slopes[low - 1], slopes[high]) if bounded else (-math.inf, math.inf)
     middle = float(np.quantile(slopes, 0.5, method="lower"))
     p = float(2 * special.ndtr(-max(abs(rising) - 1, 0) / deviation)) if deviation else 1.0
-    return Slope(Interval(middle, float(ends[0]), float(ends[1]), sum(x.size for x, _ in lines)), min(p, 1.0))
+    count = sum(x.size for x, _ in lines)
+    error = float(ends[1] - ends[0]) / (2 * NORMAL) if np.isfinite(ends).all() else math.inf
+    return Slope(Interval(middle, float(ends[0]), float(ends[1]), count), min(p, 1.0), error, count - 2.0)
 
 
 def _pairs(x: Floats, y: Floats) -> Floats:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from steelyard.analysis.offered import kept, little
+from steelyard.analysis.summary import Phase
 from steelyard.analysis.warnings.base import Check, Context, Warned, kinds, percent
 
 BUSY_CORE = 0.9
 """The engine's hot loop is one thread: above 90 % of a core it has no room left for a burst."""
+LINGER_NS = 1_000_000
+"""Under a quantum answers may lie unread for so long at most: nothing is amiss then."""
+UNREAD_SHARE = 0.1
+"""Of the median service time: what is less changes no figure much."""
 SHARED_CORES = 0.1
 """More than a tenth of the cores that servers run on is taken from what is measured."""
 
@@ -23,6 +28,31 @@ def starved(context: Context) -> Warned | None:
         "Latency in these seconds is the client's as much as the server's, and nothing is proven about the "
         "server. Give the client cores or a host of its own, raise its CPU quota, or offer a lower rate.",
     )
+
+
+def unread(context: Context) -> Warned | None:
+    """Answers lay in the client's kernel before it read them, for longer than pacing lets them."""
+    phase = context.phase
+    lag, median_ns = phase.pacing.get("lag") or {}, phase.total.service.p50_ns
+    p99_ns = lag.get("p99_ns") or 0
+    if p99_ns <= LINGER_NS or median_ns is None or p99_ns <= UNREAD_SHARE * median_ns:
+        return None
+    share = _merged_share(phase)
+    together = "" if share is None else f" ({percent(share)} of them were)"
+    return Warned(
+        "unread",
+        f"1 % of the client's reads found answers that had lain unread for {p99_ns / 1e6:,.1f} ms or longer, "
+        f"at most {lag['max_ns'] / 1e6:,.1f} ms. An answer's time is the kernel's stamp of its arrival, and "
+        f"leaves that out; but answers that are read together{together} all have the stamp of the last, so "
+        "that service and response times may be too long by about as much. Give the client cores or a host "
+        "of its own, or use more engines.",
+    )
+
+
+def _merged_share(phase: Phase) -> float | None:
+    """Of all answers, those that were read with a later one."""
+    reads, answers = (phase.pacing.get("lag") or {}).get("reads"), phase.traffic and phase.traffic.answers
+    return max(1 - reads / answers, 0.0) if reads and answers else None
 
 
 def not_yet(context: Context) -> Warned | None:
@@ -171,6 +201,7 @@ def _client_cores(context: Context) -> float | None:
 CHECKS: tuple[Check, ...] = (
     rate_not_reached,
     starved,
+    unread,
     saturated,
     cap_reached,
     not_yet,

@@ -1,7 +1,7 @@
 """The one definition of each chart, from which the page, the SVG and the PNG come.
 
-`phase` draws a phase (rates, latency, percentile spectrum), `system` the machine and the nodes; `base` holds
-what all share, `thin` makes long series short enough for a page.
+`phase` draws a phase (rates, latency, percentile spectrum), `system` the machine and the nodes; `events` are
+the rules in both, `base` holds what all share, `thin` makes long series short enough for a page.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from steelyard.analysis.distribution import spectrum
 from steelyard.analysis.summary import TOTAL, Phase
 from steelyard.report.chart import Chart, Rows
 from steelyard.report.charts.base import Lines, line_chart
+from steelyard.report.charts.events import EVENTS_NOTE, events
 from steelyard.report.charts.thin import bin_seconds, highest, means, rounded
 from steelyard.report.model import TrialReport
 
@@ -25,10 +26,17 @@ def phase_charts(trial: TrialReport, phase: Phase) -> list[Chart]:
     frame = (
         trial.intervals.filter(pl.col("phase") == phase.name) if trial.intervals.height else trial.intervals
     )
-    found = [_rates(frame, phase)]
-    found += [_latency(frame, phase, op.name) for op in phase.operations]
+    told = _events(trial, phase)
+    found = [_rates(frame, phase, told)]
+    found += [_latency(frame, phase, op.name, told) for op in phase.operations]
     found += [_spectrum(trial, phase, op.name) for op in phase.operations]
     return [chart for chart in found if chart is not None]
+
+
+def _events(trial: TrialReport, phase: Phase) -> Rows:
+    """What happened while it ran: marks, servers that died; not its own beginning."""
+    begun = phase.start_ns / 1e9
+    return events(trial, begun, (begun + 1e-3, begun + phase.seconds))
 
 
 def _key(phase: Phase, *words: str) -> str:
@@ -41,7 +49,7 @@ def _every(phase: Phase) -> tuple[int, str]:
     return every, "" if every == 1 else f" Each point stands for {every} s"
 
 
-def _rates(frame: pl.DataFrame, phase: Phase) -> Chart | None:
+def _rates(frame: pl.DataFrame, phase: Phase, told: Rows) -> Chart | None:
     every, thinned = _every(phase)
     columns = {"due": "due", "sent": "started", "done": "done", "failed": "failed"}
     if phase.closed:
@@ -59,11 +67,12 @@ def _rates(frame: pl.DataFrame, phase: Phase) -> Chart | None:
     note = "Operations per second, each counted in the second it happened." + (
         f"{thinned} (mean)." if thinned else ""
     )
-    lines = Lines(rows, SECONDS, "operations per second", list(columns))
+    note += f" {EVENTS_NOTE}" if told else ""
+    lines = Lines(rows, SECONDS, "operations per second", list(columns), events=told)
     return Chart(_key(phase, "throughput"), "Throughput", note, phase.name, lambda: line_chart(lines))
 
 
-def _latency(frame: pl.DataFrame, phase: Phase, op: str) -> Chart | None:
+def _latency(frame: pl.DataFrame, phase: Phase, op: str, told: Rows) -> Chart | None:
     every, thinned = _every(phase)
     clocks = ["response"] if phase.closed else ["response", "service"]
     rows_of = frame.filter(pl.col("op") == op) if frame.height else frame
@@ -79,7 +88,8 @@ def _latency(frame: pl.DataFrame, phase: Phase, op: str) -> Chart | None:
     ]
     note = "Of the operations due in each second, so that a pause shows where it was felt."
     note += f"{thinned} (the highest of them)." if thinned else ""
-    lines = Lines(rows, SECONDS, "milliseconds", list(PERCENTILES), styles=clocks, log=True)
+    note += f" {EVENTS_NOTE}" if told else ""
+    lines = Lines(rows, SECONDS, "milliseconds", list(PERCENTILES), styles=clocks, log=True, events=told)
     return Chart(
         _key(phase, "latency", op), f"{op}: latency over time", note, phase.name, lambda: line_chart(lines)
     )

@@ -11,8 +11,9 @@ import polars as pl
 from steelyard.analysis.counters import HELD_BACK, PERIODS, Floats, engines, nodes, rates, samples
 from steelyard.report.chart import Chart, Rows
 from steelyard.report.charts.base import Lines, line_chart
+from steelyard.report.charts.events import EVENTS_NOTE, events, rounded_s
 from steelyard.report.charts.thin import bin_seconds, rounded
-from steelyard.report.formatting import clean, plain
+from steelyard.report.formatting import clean
 from steelyard.report.model import TrialReport
 
 MIB = float(1 << 20)
@@ -74,7 +75,10 @@ def system_charts(trial: TrialReport) -> list[Chart]:
         return []
     origin = _origin(trial)
     order = [*nodes(system), *engines(system), "lab", "others", "machine"]
-    found = [_chart(system, measure, order, origin, _events(trial, origin)) for measure in MEASURES]
+    seen = system["t_ns"]
+    within = float(seen.min()) / 1e9 - 1, float(seen.max()) / 1e9 + 1  # type: ignore[arg-type]
+    told = events(trial, origin, within)
+    found = [_chart(system, measure, order, origin, told) for measure in MEASURES]
     return [chart for chart in found if chart is not None]
 
 
@@ -85,26 +89,8 @@ def _origin(trial: TrialReport) -> float:
     return first / 1e9
 
 
-def _events(trial: TrialReport, origin: float) -> Rows:
-    seen = trial.system["t_ns"]
-    low, high = float(seen.min()) / 1e9 - 1, float(seen.max()) / 1e9 + 1  # type: ignore[arg-type]
-    rows: Rows = []
-    for event in trial.manifest.get("timeline") or ():
-        at = float(event.get("t_ns") or 0) / 1e9
-        if low <= at <= high:
-            detail = plain(event.get("detail"))
-            told = clean(event.get("event", "")) + ("" if detail == "-" else f": {detail}")
-            rows.append({"x": rounded_s(at - origin), "event": told[:200]})
-    return rows
-
-
-def rounded_s(second: float) -> float:
-    """A time to a hundredth of a second."""
-    return round(second, 2)
-
-
 def _chart(
-    system: pl.DataFrame, measure: Measure, order: list[str], origin: float, events: Rows
+    system: pl.DataFrame, measure: Measure, order: list[str], origin: float, told: Rows
 ) -> Chart | None:
     rows: Rows = []
     for source in order:
@@ -123,9 +109,9 @@ def _chart(
         measure.unit,
         present,
         hues=[clean(s) for s in order],
-        events=events,
+        events=told,
     )
-    note = measure.note + (" Dotted: what the trial did; point at a rule to read it." if events else "")
+    note = measure.note + (f" {EVENTS_NOTE}" if told else "")
     return Chart(f"system-{measure.key}", measure.title, note.strip(), "system", lambda: line_chart(lines))
 
 

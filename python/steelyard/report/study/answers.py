@@ -10,16 +10,21 @@ import polars as pl
 from pydantic import ValidationError
 
 from steelyard.analysis.claims import Verdict, judge
+from steelyard.analysis.claims.verdict import SIZE
 from steelyard.analysis.claims.why import bear_out
 from steelyard.analysis.evidence import Trials
 from steelyard.errors import InputError
-from steelyard.report.figures import histograms_of, trial_frame
+from steelyard.report.figures import histograms_of, seconds_of, trial_frame
+from steelyard.report.formatting import NONE, clean, digits
 from steelyard.report.model import ReportModel
+from steelyard.report.study.amounts import NS_PER, told
 from steelyard.report.study.plots import Drawn, draw
+from steelyard.report.study.ratios import ratios_table
+from steelyard.report.tables.base import Table
 from steelyard.results.frames import Results
 from steelyard.results.in_effect import part
 from steelyard.spec.asked import Asked
-from steelyard.spec.checks import Claim, Equality, Ratio, Why
+from steelyard.spec.checks import Claim, Ratio, Sided, Why
 
 
 @dataclass(frozen=True)
@@ -32,8 +37,35 @@ class Answer:
 
     @property
     def holds(self) -> bool:
-        """Whether direction and, where one is claimed, size are confirmed; what cannot be judged does not."""
-        return self.verdict.direction == "confirmed" and self.verdict.size in ("confirmed", "not claimed")
+        """Whether what is claimed of direction and size is confirmed; what cannot be judged does not."""
+        return {self.verdict.direction, self.verdict.size} <= {"confirmed", "not claimed"}
+
+    @property
+    def found(self) -> str:
+        """What was found in the unit in which it is claimed, or a dash."""
+        if self.verdict.estimate is None:
+            return NONE
+        unit = self.claim.unit
+        return told(self.verdict.estimate, self.verdict.metric, unit if unit in NS_PER else "ms")
+
+    @property
+    def printed(self) -> str:
+        """What the paper prints: a plain value in our digits, anything else in its own."""
+        paper = self.claim.printed
+        if paper is None:
+            return NONE
+        plain = paper.low == paper.high and not paper.unit and not paper.label
+        return digits(paper.low) if plain else clean(paper.words)
+
+    @property
+    def band(self) -> tuple[float, float] | None:
+        """Sizes that agree with the paper's figure, in the unit of the verdict's; None where none is
+        claimed."""
+        paper = self.claim.printed
+        if paper is None or self.verdict.size == "not claimed":
+            return None
+        low, high = self.claim.in_metric(paper).band
+        return low / SIZE, high * SIZE
 
 
 @dataclass(frozen=True)
@@ -42,10 +74,12 @@ class Answers:
 
     Attributes:
         asked: what its file asks.
-        claims: in the order of the file.
+        claims: the paper's, in the order of the file.
+        checks: ours, in that order.
         figures: the paper's, drawn from our trials.
         trials: one row a trial, from which all of this was made.
         design: how its trials are laid out (run.json).
+        ratios: the proportions of this form beside the paper's.
     """
 
     asked: Asked
@@ -53,6 +87,8 @@ class Answers:
     figures: tuple[Drawn, ...]
     trials: pl.DataFrame
     design: Mapping[str, Any]
+    checks: tuple[Answer, ...] = ()
+    ratios: Table | None = None
 
     @property
     def failed(self) -> tuple[Answer, ...]:
@@ -60,15 +96,18 @@ class Answers:
         return tuple(answer for answer in self.claims if not answer.holds)
 
     def claims_frame(self) -> pl.DataFrame:
-        """One row a claim: `claim`, `statement`, `direction`, `size`, `holds`, `found`, `low`, `high` (what
-        was found, with its interval), `paper`, `words`."""
-        return pl.DataFrame([_row(answer) for answer in self.claims], schema=ROW, orient="row")
+        """One row a claim, then one a check of ours: `claim`, `statement`, `direction`, `size`, `holds`,
+        `found`, `low`, `high` (what was found, with its interval), `paper`, `words`, `ours`, `same_as` (the
+        claim with which it is one finding)."""
+        rows = [(*_row(answer), False, answer.verdict.same_as) for answer in self.claims]
+        rows += [(*_row(answer), True, answer.verdict.same_as) for answer in self.checks]
+        return pl.DataFrame(rows, schema=ROW, orient="row")
 
 
 ROW = {
     "claim": pl.String, "statement": pl.String, "direction": pl.String, "size": pl.String,
     "holds": pl.Boolean, "found": pl.Float64, "low": pl.Float64, "high": pl.Float64, "paper": pl.Float64,
-    "words": pl.String,
+    "words": pl.String, "ours": pl.Boolean, "same_as": pl.String,
 }  # fmt: skip
 
 
@@ -98,33 +137,44 @@ def answers(model: ReportModel) -> Answers | None:
     if asked == Asked(form=asked.form):
         return None
     info = Results(model.path).info
-    factors = list(info.get("factors") or ())
+    factors = tuple(info.get("factors") or ())
     measured = trial_frame(model.path, model).sort("point", "repetition")
-    frame = _with_all(measured, set(_metrics(asked)), factors)
+    trials = Trials(_with_all(measured, set(_metrics(asked)), factors), factors, histograms_of(model))
     small = asked.form == "small"
-    merged = histograms_of(model)
-    verdicts = judge(asked.claims, frame, factors, small=small, histograms=merged)
     return Answers(
-        asked,
-        tuple(
-            Answer(
-                claim, verdict, tuple(zip(claim.why, bear_out(claim, frame, factors, merged), strict=True))
-            )
-            for claim, verdict in zip(asked.claims, verdicts, strict=True)
-        ),
-        tuple(drawn for plot in asked.figures for drawn in draw(plot, Trials(frame, tuple(factors), merged))),
-        frame,
-        part(info, "design"),
+        asked=asked,
+        claims=_judged(asked.claims, trials, small),
+        figures=tuple(drawn for plot in asked.figures for drawn in draw(plot, trials, seconds_of(model))),
+        trials=trials.frame,
+        design=part(info, "design"),
+        checks=_judged(asked.checks, trials, small),
+        ratios=ratios_table(asked.ratios, model, trials),
+    )
+
+
+def _judged(claims: Sequence[Claim], trials: Trials, small: bool) -> tuple[Answer, ...]:
+    """One family of claims, each with its reasons."""
+    frame, factors, merged = trials.frame, trials.factors, trials.histograms
+    verdicts = judge(claims, frame, factors, small=small, histograms=merged)
+    return tuple(
+        Answer(
+            claim,
+            verdict,
+            tuple(zip(claim.why, bear_out(claim, frame, factors, merged, small=small), strict=True)),
+        )
+        for claim, verdict in zip(claims, verdicts, strict=True)
     )
 
 
 def _metrics(asked: Asked) -> Iterator[str]:
-    for claim in asked.claims:
+    for claim in (*asked.claims, *asked.checks):
         yield claim.metric
-        yield from (why.metric for why in claim.why)
-        if isinstance(claim.check, (Ratio, Equality)):
+        yield from (why.metric for why in claim.why if why.metric)
+        if isinstance(claim.check, Sided):
             sides = (claim.check.numerator, claim.check.denominator)
             yield from (side.metric for side in sides if side.metric)
+        if isinstance(claim.check, Ratio):
+            yield claim.check.throughput
     for plot in asked.figures:
         yield from plot.y
 

@@ -14,12 +14,16 @@ MEASURED, PAPER = "measured", "paper"
 class Dots:
     """Rows with `series`, `x`, `y`, `low`, `high`, `trials`, `point`, and `source`: measured, or the paper's.
 
+    Of the paper's `bound` says whether the value lies `above` or `below` the one printed, `label` what it is
+    called; both may be empty.
+
     Attributes:
         rows: one for each point.
         x_title, y_title: axis titles with units.
         x_order: words on the x axis in their order; empty: numbers.
         x_log, y_log: logarithmic axes.
         bars: bars from zero instead of lines.
+        dense: so many values that lines have no dots, and bands for error bars.
     """
 
     rows: Rows
@@ -29,3 +33,4 @@ class Dots:
     x_log: bool = False
     y_log: bool = False
     bars: bool = False
+    dense: bool = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 
@@ -14,7 +14,8 @@ from steelyard.report.study.dots import MEASURED, PAPER, Dots
 def dots_chart(dots: Dots) -> dict[str, Any]:
     """The specification: lines or bars, each with its 95 % interval; the paper's values as hollow squares."""
     paper = any(row["source"] == PAPER for row in dots.rows)
-    layers = [*(_bars(dots) if dots.bars else _lines(dots)), *([_paper(dots)] if paper else [])]
+    ours = _bars(dots) if dots.bars else _bands(dots) if dots.dense else _lines(dots)
+    layers = [*ours, *(_paper(dots) if paper else [])]
     layered = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
     spec = dict(layered.configure_legend(orient="top").to_dict())
     return spec | {"datasets": {"points": dots.rows}}
@@ -36,13 +37,13 @@ def _legend(order: Sequence[str], *, bars: bool) -> alt.Legend:
     longest = max(map(len, order))
     columns = 1 if longest > 26 else 2 if longest > 14 else 3
     symbol = {"symbolType": "square", "symbolStrokeWidth": 0} if bars else {"symbolType": "stroke"}
-    return alt.Legend(columns=columns, labelLimit=0, **symbol)
+    return alt.Legend(columns=columns, labelLimit=0, symbolOpacity=1, **symbol)
 
 
 def _x(dots: Dots) -> alt.X:
     if dots.x_order:
         return alt.X("x:N", title=dots.x_title, sort=list(dots.x_order), axis=alt.Axis(labelAngle=0))
-    scale = alt.Scale(type="log") if dots.x_log else alt.Scale(zero=False)
+    scale = alt.Scale(type="log", nice=not dots.dense) if dots.x_log else alt.Scale(zero=False)
     return alt.X("x:Q", title=dots.x_title, scale=scale, axis=alt.Axis(tickCount=8, format=",~r"))
 
 
@@ -77,6 +78,17 @@ def _lines(dots: Dots) -> list[alt.Chart]:
     return [_errors(dots, base, opacity=0.7), line, marks]
 
 
+def _bands(dots: Dots) -> list[alt.Chart]:
+    """Lines without dots; of a histogram, whose axis is logarithmic, as steps."""
+    base, y = _base(dots, MEASURED), _y(dots)
+    steps: Literal["step", "linear"] = "step" if dots.x_log else "linear"
+    ends = {"y": alt.Y("low:Q", title=dots.y_title), "y2": alt.Y2("high:Q")}
+    band = base.mark_area(opacity=0.18, interpolate=steps).encode(**ends)
+    line = base.mark_line(strokeWidth=1.8, interpolate=steps).encode(y=y, order="x:Q")
+    hover = base.mark_point(opacity=0, size=90, filled=True).encode(y=y, tooltip=_tips(dots))
+    return [band, line, hover]
+
+
 def _bars(dots: Dots) -> list[alt.Chart]:
     base = _base(dots, MEASURED)
     bars = base.mark_bar(opacity=0.5).encode(y=_y(dots), tooltip=_tips(dots))
@@ -84,7 +96,20 @@ def _bars(dots: Dots) -> list[alt.Chart]:
     return [bars, _errors(dots, dark)]
 
 
-def _paper(dots: Dots) -> alt.Chart:
-    marks = _base(dots, PAPER).mark_square(size=80, filled=False, strokeWidth=2, opacity=1)
-    drawn: alt.Chart = marks.encode(y=_y(dots), tooltip=_tips(dots))
-    return drawn
+def _paper(dots: Dots) -> list[alt.Chart]:
+    """Hollow squares; ranges as rules, bounds as arrows, with their labels beside."""
+    base, y = _base(dots, PAPER), _y(dots)
+    marks = base.mark_square(size=80, filled=False, strokeWidth=2, opacity=1)
+    found = [marks.encode(y=y, tooltip=_tips(dots))]
+    paper = [row for row in dots.rows if row["source"] == PAPER]
+    if any(row["low"] < row["high"] for row in paper):
+        found.insert(0, _errors(dots, base.transform_filter("datum.low < datum.high")))
+    for bound, mark, up in (("above", "triangle-up", -1), ("below", "triangle-down", 1)):
+        if any(row["bound"] == bound for row in paper):
+            arrow = base.transform_filter(f"datum.bound == '{bound}'")
+            drawn = arrow.mark_point(shape=mark, filled=True, size=70, opacity=1, yOffset=12 * up)
+            found.append(drawn.encode(y=y))
+    if any(row["label"] for row in paper):
+        text = base.mark_text(align="left", dx=9, fontSize=11)
+        found.append(text.encode(y=y, text="label:N", color=alt.value("#7d8794")))
+    return found

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.report.study.answers import Answers
-from steelyard.report.study.verdicts import claims_table
+from steelyard.report.study.verdicts import checks_table, claims_table
 from steelyard.report.tables.base import Table
 
 SPECIAL = {
@@ -29,8 +29,10 @@ def write_tables(found: Answers, folder: Path) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     found.trials.write_csv(folder / "trials.csv")
-    if table := claims_table(found):
-        (folder / "claims.tex").write_text(latex(table), encoding="utf-8")
+    for name, table in (("claims", claims_table(found)), ("checks", checks_table(found))):
+        if table:
+            (folder / f"{name}.tex").write_text(latex(table), encoding="utf-8")
+    if found.claims or found.checks:
         found.claims_frame().write_csv(folder / "claims.csv")
     for drawn in found.figures:
         (folder / f"{drawn.key}.tex").write_text(latex(drawn.table), encoding="utf-8")

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from steelyard.analysis.evidence import Cell, Key, Trials
+from steelyard.analysis.evidence import Key, Trials
 from steelyard.report.chart import Chart, Rows
 from steelyard.report.formatting import NONE, clean, digits, plain
 from steelyard.report.study.amounts import unit_of, words_of
 from steelyard.report.study.dots import MEASURED, PAPER, Dots
 from steelyard.report.study.dots_spec import dots_spec
+from steelyard.report.study.plot_rows import Cells, Seconds
 from steelyard.report.tables.base import Table
 from steelyard.spec.metrics import named
-from steelyard.spec.plots import PaperValues, Plot
+from steelyard.spec.plots import LATENCY, TIME, PaperValues, Plot
+from steelyard.spec.printed import Printed
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Drawn:
         chart: None where no trial has a value.
         rows: what is drawn, the paper's values included.
         x_title, y_title: with units.
+        dense: so many values that a table holds their ends only.
     """
 
     key: str
@@ -37,10 +39,13 @@ class Drawn:
     rows: Rows
     x_title: str
     y_title: str
+    dense: bool = False
 
     @property
     def table(self) -> Table:
         """The same as a table of words."""
+        if self.dense:
+            return self._ends()
         rows = [
             (clean(row["series"]), plain(row["x"]), row["source"], digits(row["y"], 4), digits(row["low"]),
              digits(row["high"]), NONE if row["trials"] is None else str(row["trials"]))
@@ -49,20 +54,37 @@ class Drawn:
         columns = ("line", self.x_title, "source", self.y_title, "from", "to", "trials")
         return Table(self.title, columns, rows, words=3, note=NOTE)
 
+    def _ends(self) -> Table:
+        """Of each line how many values it has, the least, and the greatest with its place."""
+        rows = []
+        for series in dict.fromkeys(row["series"] for row in self.rows):
+            of = [row for row in self.rows if row["series"] == series]
+            least, greatest = (pick(of, key=lambda row: row["y"]) for pick in (min, max))
+            ends = (digits(least["y"]), digits(greatest["y"]), digits(greatest["x"]))
+            rows.append((clean(series), of[0]["source"], str(len(of)), *ends))
+        columns = ("line", "source", "values", f"least {self.y_title}", "greatest", f"at {self.x_title}")
+        return Table(self.title, columns, rows, words=2)
 
+
+ERRORS = "Bars of error are 95 % intervals over trials, where there are enough to give one."
+NOTES = {
+    TIME: "The median trial of each second, within the least and the greatest.",
+    LATENCY: "All trials' operations in bins a tenth wide, within the trials' least and greatest shares.",
+}
 NOTE = "95 % intervals over trials; a percentile of fewer than ten has its least and greatest."
 
 
-def draw(plot: Plot, trials: Trials) -> list[Drawn]:
+def draw(plot: Plot, trials: Trials, seconds: Seconds) -> list[Drawn]:
     """A chart for each panel of a figure."""
-    cells = trials.where(plot.where).cells()
-    lines = _lines(plot, list(cells))
+    cells = Cells(trials.where(plot.where).cells(), seconds)
+    lines = _lines(plot, list(cells.of))
     panels: dict[str, Rows] = {}
-    for key, cell in cells.items():
+    for key in cells.of:
         said = dict(key)
         for metric in plot.y:
-            if row := _row(plot, cell, metric, _name(said, lines, metric if len(plot.y) > 1 else "")):
-                panels.setdefault(_name(said, plot.panels), []).append(row)
+            series = _name(said, lines, metric if len(plot.y) > 1 else "") or words_of(metric)
+            rows = [{"series": series, **row} for row in cells.rows(plot, key, metric)]
+            panels.setdefault(_name(said, plot.panels), []).extend(rows)
     for values in plot.paper:
         rows = panels.setdefault(_name(values.at, plot.panels), [])
         rows += _paper(values, lines, plot, {row["series"] for row in rows})
@@ -94,33 +116,6 @@ def _levels(trials: pl.DataFrame, x: str) -> list[Any]:
     return trials[x].drop_nulls().unique(maintain_order=True).to_list() if x in trials.columns else []
 
 
-def _row(plot: Plot, cell: Cell, metric: str, series: str) -> dict[str, Any] | None:
-    sample, x = cell.sample(metric), _x(plot, cell)
-    if sample is None or x is None:
-        return None
-    found, (factor, _) = sample.interval, unit_of(metric, plot.unit)
-    bounded = math.isfinite(found.high) and (found.low > 0 or found.estimate == 0)
-    low, high = (found.low, found.high) if bounded else (found.estimate, found.estimate)
-    return {
-        "series": series or words_of(metric),
-        "x": x,
-        "y": found.estimate * factor,
-        "low": low * factor,
-        "high": high * factor,
-        "trials": len(sample.runs.values),
-        "point": clean(cell.name),
-        "source": MEASURED,
-    }
-
-
-def _x(plot: Plot, cell: Cell) -> Any:
-    """The level of a factor; of a metric the cell's figure."""
-    if named(plot.x) is None:
-        return dict(cell.key).get(plot.x)
-    sample = cell.sample(plot.x)
-    return sample.interval.estimate * unit_of(plot.x, plot.unit)[0] if sample else None
-
-
 def _paper(values: PaperValues, lines: Sequence[str], plot: Plot, measured: set[str]) -> Rows:
     """Over the line they belong to, or as a line of their own when none of ours is as theirs."""
     metric = values.metric or plot.y[0]
@@ -128,7 +123,31 @@ def _paper(values: PaperValues, lines: Sequence[str], plot: Plot, measured: set[
     if series not in measured:
         series = f"paper: {series}"
     fixed = {"series": series, "trials": None, "point": "as printed in the paper", "source": PAPER}
-    return [{**fixed, "x": x, "y": y, "low": y, "high": y} for x, y in zip(values.x, values.y, strict=True)]
+    over = _base(values, plot)
+    if over is None:
+        return []
+    return [
+        {**fixed, "x": x, **_printed(y.scaled(1 / over))} for x, y in zip(values.x, values.y, strict=True)
+    ]
+
+
+def _base(values: PaperValues, plot: Plot) -> float | None:
+    """What the paper's values are divided by: its own at the level of `relative`; None where it has none."""
+    if not plot.relative:
+        return 1.0
+    for other in plot.paper:
+        for x, y in zip(other.x, other.y, strict=True):
+            said = {**other.at, plot.x: x}
+            if other.metric == values.metric and said == {**values.at, plot.x: x, **plot.relative}:
+                return y.middle
+    return None
+
+
+def _printed(y: Printed) -> dict[str, Any]:
+    """A value, a range with its middle, or a bound with an arrow to where the value lies."""
+    low, high = (y.middle if end is None else end for end in (y.low, y.high))
+    bound = "above" if y.high is None else "below" if y.low is None else ""
+    return {"y": y.middle, "low": low, "high": high, "bound": bound, "label": clean(y.label)}
 
 
 def _drawn(plot: Plot, panel: str, rows: Rows, order: Mapping[str, int]) -> Drawn:
@@ -140,18 +159,36 @@ def _drawn(plot: Plot, panel: str, rows: Rows, order: Mapping[str, int]) -> Draw
         )
     key = "-".join(filter(None, ("figure", plot.id, _slug(panel))))
     title = f"Figure {plot.id}: {plot.title}" + (f" ({panel})" if panel else "")
-    x_title, y_title = plot.x_title or _axis(plot.x, plot), plot.y_title or _axis(plot.y[0], plot)
+    x_title, y_title = plot.x_title or _x_axis(plot), plot.y_title or _y_axis(plot)
     dots = Dots(
         rows, x_title, y_title, tuple(dict.fromkeys(row["x"] for row in rows)) if words else (),
-        x_log=plot.x_scale == "log", y_log=plot.y_scale == "log", bars=plot.mark == "bar",
+        x_log=plot.x_scale == "log" or plot.x == LATENCY, y_log=plot.y_scale == "log",
+        bars=plot.mark == "bar", dense=plot.x in (TIME, LATENCY),
     )  # fmt: skip
     measured = any(row["source"] == MEASURED for row in rows)
     chart = Chart(key, title, _note(plot, rows), "", lambda: dots_spec(dots)) if measured else None
-    return Drawn(key, title, chart, rows, x_title, y_title)
+    return Drawn(key, title, chart, rows, x_title, y_title, dense=dots.dense)
 
 
 def _slug(text: str) -> str:
     return "-".join("".join(c if c.isalnum() or c == "." else " " for c in text.lower()).split())
+
+
+def _x_axis(plot: Plot) -> str:
+    if plot.x == TIME:
+        return "seconds since the phase began"
+    if plot.x == LATENCY:
+        return f"{words_of(plot.y[0]).rpartition(', ')[0]}, {plot.unit}"
+    return _axis(plot.x, plot)
+
+
+def _y_axis(plot: Plot) -> str:
+    if plot.x == LATENCY:
+        return "% of operations"
+    if plot.relative:
+        levels = ", ".join(f"{column} {plain(level)}" for column, level in plot.relative.items())
+        return f"{words_of(plot.y[0])}, over {levels}"
+    return _axis(plot.y[0], plot)
 
 
 def _axis(column: str, plot: Plot) -> str:
@@ -162,7 +199,14 @@ def _axis(column: str, plot: Plot) -> str:
 
 def _note(plot: Plot, rows: Rows) -> str:
     told = [f"{plot.source}."] if plot.source else []
-    told.append("Bars of error are 95 % intervals over trials, where there are enough to give one.")
-    if any(row["source"] == PAPER for row in rows):
+    told.append(
+        NOTES.get(plot.x, "Bars of error are 95 % intervals over trials, where there are enough to give one.")
+    )
+    paper = [row for row in rows if row["source"] == PAPER]
+    if paper:
         told.append("Hollow squares are the paper's own values.")
+    if any(row["bound"] for row in paper):
+        told.append("Arrows: the paper says only that the value lies beyond.")
+    if any(row["low"] < row["high"] for row in paper):
+        told.append("Rules through them are ranges that the paper prints.")
     return " ".join(told)

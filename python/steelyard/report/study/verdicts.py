@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from steelyard.analysis.claims.verdict import SIZE
-from steelyard.report.formatting import NONE, clean, digits
+from steelyard.report.formatting import clean
 from steelyard.report.study.amounts import told, words_of
 from steelyard.report.study.answers import Answer, Answers
 from steelyard.report.tables.base import Table
@@ -19,42 +19,63 @@ BORNE = {
     "refuted": "speaks against it",
     "inconclusive": "decides nothing",
     "not claimed": "decides nothing",
+    "range not covered": "decides nothing",
 }
 """What a figure says of the reason it stands for."""
+WORDS = ("confirmed", "refuted", "inconclusive", "range not covered", "not claimed")
+"""Verdicts, in the order in which they are counted."""
+
+RULE = (
+    "Direction is confirmed when the 95 % interval lies on the claimed side; size when it lies within "
+    f"the paper's figure divided and multiplied by {SIZE}."
+)
 
 
 def headline(found: Answers) -> str:
-    """`7 claims: 5 confirmed, 1 refuted, 1 inconclusive`; empty without claims."""
-    if not found.claims:
+    """`7 claims, 6 findings: 5 confirmed, 1 refuted; 2 checks of ours: 2 confirmed`; empty without claims."""
+    told = [_counted(found.claims, "claim"), _counted(found.checks, "check", " of ours")]
+    said = "; ".join(filter(None, told))
+    small = "; the small form claims direction only" if said and found.asked.form == "small" else ""
+    return said + small
+
+
+def _counted(answers: Sequence[Answer], what: str, whose: str = "") -> str:
+    """How many there are and what became of them; claims that rest on one contrast are one finding."""
+    if not answers:
         return ""
+    verdicts = [answer.verdict for answer in answers]
+    findings = {(one.same_as or one.id, one.direction) for one in verdicts}  # the opposite is another one
     counts = [
-        f"{count} {word}"
-        for word in ("confirmed", "refuted", "inconclusive")
-        if (count := sum(answer.verdict.direction == word for answer in found.claims))
+        f"{count} {word}" for word in WORDS if (count := sum(direction == word for _, direction in findings))
     ]
-    small = "; the small form claims direction only" if found.asked.form == "small" else ""
-    return f"{len(found.claims)} claim{'s' * (len(found.claims) > 1)}: {', '.join(counts)}{small}"
+    fewer = f", {len(findings)} finding{'s' * (len(findings) > 1)}" if len(findings) < len(answers) else ""
+    return f"{len(answers)} {what}{'s' * (len(answers) > 1)}{whose}{fewer}: {', '.join(counts)}"
 
 
 def claims_table(found: Answers) -> Table | None:
-    """One row a claim: statement, verdicts, what was found and what the paper prints."""
+    """One row a claim of the paper: statement, verdicts, what was found and what the paper prints."""
+    return _table("Claims", "claim", found.claims)
+
+
+def checks_table(found: Answers) -> Table | None:
+    """The same of our own checks."""
+    return _table("Checks of ours", "check", found.checks)
+
+
+def _table(title: str, first: str, answers: Sequence[Answer]) -> Table | None:
     rows = [
         (
             answer.claim.id,
             clean(answer.claim.statement),
             answer.verdict.direction,
             answer.verdict.size,
-            told(answer.verdict.estimate) if answer.verdict.estimate else NONE,
-            digits(answer.verdict.paper),
+            answer.found,
+            answer.printed,
         )
-        for answer in found.claims
+        for answer in answers
     ]
-    note = (
-        "Direction is confirmed when the 95 % interval lies on the claimed side; size when it lies within "
-        f"the paper's figure divided and multiplied by {SIZE}."
-    )
-    columns = ("claim", "statement", "direction", "size", "found", "paper")
-    return Table("Claims", columns, rows, words=4, note=note) if rows else None
+    columns = (first, "statement", "direction", "size", "found", "paper")
+    return Table(title, columns, rows, words=4, note=RULE) if rows else None
 
 
 def grounds(answer: Answer) -> Iterator[tuple[str, str]]:
@@ -63,6 +84,11 @@ def grounds(answer: Answer) -> Iterator[tuple[str, str]]:
     if claim.source:
         yield "source", clean(claim.source)
     yield "found", clean(f"{words_of(claim.metric)}: {verdict.words}")
+    if verdict.same_as:
+        yield "one finding with", f"{verdict.same_as}: the same contrast of the same trials"
+    for other in verdict.sources:
+        agrees = "" if other.size == "not claimed" else f": size {other.size}"
+        yield "other sources", clean(f"{other.name} {other.printed}{agrees}")
     for reason in verdict.reasons:
         yield "undecided", clean(reason)
     for reason in verdict.left_out:
@@ -77,15 +103,22 @@ def grounds(answer: Answer) -> Iterator[tuple[str, str]]:
 
 def why_line(why: Why, borne: Any) -> str:
     """`more files per read: files per read, p99 bears it out (last level over first 1.8 [1.6, 2.0])`."""
+    if borne.direction == "cannot be seen here":
+        return clean(f"{why.reason}: cannot be seen here{_figure(why)}: {borne.words}")
     words = f"{why.reason}: {words_of(why.metric)} {BORNE[borne.direction]} ({borne.words})"
     if borne.reasons:
         words += f"; {borne.reasons[0]}"
     return clean(words)
 
 
+def _figure(why: Why) -> str:
+    return f" ({words_of(why.metric)})" if why.metric else ""
+
+
 def grounds_table(found: Answers) -> Table | None:
     """The grounds of all claims."""
-    rows = [(answer.claim.id, what, text) for answer in found.claims for what, text in grounds(answer)]
+    answers = (*found.claims, *found.checks)
+    rows = [(answer.claim.id, what, text) for answer in answers for what, text in grounds(answer)]
     starts = [n for n, row in enumerate(rows) if n and row[0] != rows[n - 1][0]]
     columns = ("claim", "what", "")
     return Table("What the verdicts rest on", columns, rows, 3, breaks=frozenset(starts)) if rows else None
@@ -118,7 +151,8 @@ def _evidence(reason: str, evidence: Sequence[Any], latency: str) -> list[tuple[
 
 def top(found: Answers) -> list[Table]:
     """What stands on top of a study's report."""
-    return [table for table in (claims_table(found), grounds_table(found)) if table]
+    tables = (claims_table(found), checks_table(found), grounds_table(found))
+    return [table for table in tables if table]
 
 
 def closing(found: Answers) -> list[Table]:
@@ -129,11 +163,12 @@ def closing(found: Answers) -> list[Table]:
         "Left out in this form": asked.dropped,
         "Methods": tuple(methods(found)),
     }
-    return [
+    said = [
         Table(title, ("",), [(clean(text),) for text in texts], words=1)
         for title, texts in titles.items()
         if texts
     ]
+    return [found.ratios, *said] if found.ratios else said
 
 
 def methods(found: Answers) -> Iterator[str]:
@@ -165,6 +200,7 @@ def methods(found: Answers) -> Iterator[str]:
     )
     yield (
         "Fewer than six units, trials lost through the system itself, or no steady state (unless the claim "
-        "says why unsteady trials count) make a verdict inconclusive. All claims share one error "
-        "rate of 5 % (Holm)."
+        "says where the paper's own runs never came to rest) make a verdict inconclusive. All claims "
+        "share one error rate of 5 % (Holm), our checks another; claims that rest on the same contrast of "
+        "the same trials are one finding."
     )

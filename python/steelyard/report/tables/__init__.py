@@ -6,9 +6,9 @@ from steelyard.report.model import PhaseReport
 from steelyard.report.tables.base import Table
 from steelyard.report.tables.nodes import balance, engines, inside, resources
 from steelyard.report.tables.operations import latency, outcomes, verification
-from steelyard.report.tables.overview import deviations, effect, phases, search, trials
+from steelyard.report.tables.overview import audits, deviations, effect, phases, search, trials
 
-__all__ = ["Table", "deviations", "effect", "for_phase", "phases", "search", "trials"]
+__all__ = ["Table", "audits", "deviations", "effect", "for_phase", "phases", "search", "trials"]
 
 
 def for_phase(report: PhaseReport) -> list[Table]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
+from steelyard.analysis.summary import Phase
 from steelyard.report.formatting import NONE, clean, digits, milliseconds, plain, whole
 from steelyard.report.in_effect import consistency
 from steelyard.report.model import FIGURES, Figure, ReportModel, TrialReport
@@ -40,7 +42,7 @@ def phases(trial: TrialReport) -> Table:
     """The phases of a trial in one row each."""
     rows = [
         (clean(p.name), clean(p.kind),
-         p.arrivals if p.closed else f"{p.arrivals} {digits(p.target_per_s, 4)}/s",
+         _arrivals(p),
          digits(p.seconds, 4), whole(p.total.count), digits(p.total.rate_per_s, 4), whole(p.total.failed),
          clean(p.reason))
         for p in (r.phase for r in trial.phases)
@@ -51,6 +53,42 @@ def phases(trial: TrialReport) -> Table:
         rows,
         3,
     )
+
+
+def _arrivals(phase: Phase) -> str:
+    if phase.closed:
+        return phase.arrivals
+    return f"{phase.arrivals}{', curve, mean' if phase.curve else ''} {digits(phase.target_per_s, 4)}/s"
+
+
+def audits(trial: TrialReport) -> Table | None:
+    """What was read back after the run; None where nothing was."""
+    found = [(r.phase.name, r.phase.audit) for r in trial.phases if r.phase.audit is not None]
+    names = ("records", "unread", "lost", "fields_lost", "stale")
+    rows = [(clean(name), *(whole(int(said.get(n) or 0)) for n in names)) for name, said in found]
+    note = (
+        "Every record with a write that was acknowledged to this trial's engines was read once more after "
+        "the run. lost: not there; fields lost: of records that are there; stale: fields older than their "
+        "last acknowledged write; unread: the read failed."
+    )
+    examples = [example for _, said in found for example in said.get("examples") or ()]
+    if examples:
+        note += " The first: " + "; ".join(map(_example, examples[:EXAMPLES])) + "."
+    columns = ("phase", *(name.replace("_", " ") for name in names))
+    return Table("Acknowledged writes read back", columns, rows, note=note) if rows else None
+
+
+EXAMPLES = 5
+"""Faults that an audit's table names; the manifest has more."""
+
+
+def _example(said: Mapping[str, Any]) -> str:
+    """`user42 field 3 (stale: write 17 found, write 90 acknowledged)`."""
+    field = f" field {said['field']}" if said.get("field") is not None else ""
+    fault = str(said.get("fault", "")).replace("_", " ")
+    if said.get("found") is not None:
+        fault += f": write {said['found']} found, write {said.get('acknowledged')} acknowledged"
+    return clean(f"{said.get('key')}{field} ({fault})")
 
 
 def search(trial: TrialReport) -> Table | None:

@@ -10,7 +10,7 @@
     const axis = { labelColor: ink, titleColor: ink, gridColor: line, domainColor: line, tickColor: line,
       titleFontWeight: "normal", labelFontSize: 11, titleFontSize: 11 };
     return { background: "transparent", font: "system-ui, sans-serif", view: { stroke: null }, axis: axis,
-      rule: { color: ink }, legend: { labelColor: ink, orient: "top", columns: narrow ? 3 : 5, symbolType: "stroke",
+      rule: { color: ink }, text: { color: ink }, legend: { labelColor: ink, orient: "top", columns: narrow ? 3 : 5, symbolType: "stroke",
         symbolStrokeColor: ink } };
   }
 
@@ -20,9 +20,9 @@
     if (!source || !width) return;
     const spec = JSON.parse(source.textContent);
     spec.width = "container";
-    spec.autosize = { type: "fit", contains: "padding" };
+    spec.autosize = spec.autosize || { type: "fit", contains: "padding" };
     const narrow = width < 480;
-    if (narrow) spec.height = 300;
+    if (narrow && spec.autosize.type === "fit") spec.height = 300;
     spec.config = config(narrow);
     const before = drawn.get(holder);
     const result = await vegaEmbed(holder, spec, {

@@ -1,0 +1,135 @@
+"""What a factor brings: to one side against the other (slope, speed-up), and against the ideal (scaling)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from steelyard.analysis.claims.curves import Line, evidence, line_name, samples, slope_of
+from steelyard.analysis.claims.pairs import metrics
+from steelyard.analysis.claims.pooling import Compared, chance, contradiction, geometric_mean, pooled
+from steelyard.analysis.claims.ratios import of_side
+from steelyard.analysis.claims.verdict import Answer, Evidence, Finding, figure, said, sign
+from steelyard.analysis.evidence import Cell, Key, Sample, versus
+from steelyard.analysis.stats.quotient import quotient, scaled
+from steelyard.analysis.stats.runs import Contrast, Interval
+from steelyard.spec.checks import Claim, Scaling, Sided, SlopeCheck, Speedup
+from steelyard.spec.levels import level_text
+
+LinePair = tuple[Line, Line]
+"""Numerator and denominator."""
+
+
+def slope(claim: Claim, check: SlopeCheck, pairs: Sequence[LinePair]) -> Finding:
+    """The difference of both sides' slopes on logarithms."""
+    found: list[Contrast] = []
+    words: list[str] = []
+    for pair in pairs:
+        both = [samples(line, metric) for line, metric in zip(pair, metrics(claim, check), strict=True)]
+        if any(len(one) < 2 for one in both):
+            continue
+        above, below = (slope_of([one]) for one in both)
+        words.append(f"{said(above.interval)} against {said(below.interval)}")
+        found.append(_difference(above.interval, (above.error, below.error), below.interval,
+                                 (above.freedom, below.freedom)))  # fmt: skip
+    if not found:
+        raise ValueError("no line has trials to go by at two levels on both sides")
+    told = [(f"line {n}", one.log_ratio, one.difference_p()) for n, one in enumerate(found, start=1)]
+    figures = _figures(claim, check, pairs)
+    if against := contradiction(told):
+        return Finding("inconclusive", f"lines {against}", None, figures)
+    whole = pooled(found)
+    half = whole.half_width()
+    difference = Interval(whole.log_ratio, whole.log_ratio - half, whole.log_ratio + half, min(whole.counts))
+    answer = sign(difference, check.direction == "steeper", 0.0)
+    text = f"slopes {'; '.join(words)}: difference {said(difference)} (log over log)"
+    return Finding(answer, text, None, figures, whole.difference_p())
+
+
+def _difference(
+    above: Interval, errors: tuple[float, float], below: Interval, freedoms: tuple[float, float]
+) -> Contrast:
+    """Of two slopes, by Welch and Satterthwaite."""
+    squares = [error**2 for error in errors]
+    counts = (below.count, above.count)
+    if not math.isfinite(sum(squares)):
+        return Contrast(above.estimate - below.estimate, math.inf, 1.0, counts)
+    parts = sum(s**2 / freedom for s, freedom in zip(squares, freedoms, strict=True))
+    freedom = sum(squares) ** 2 / parts if parts else min(freedoms)
+    return Contrast(above.estimate - below.estimate, math.sqrt(sum(squares)), freedom, counts)
+
+
+def _figures(claim: Claim, check: Sided, pairs: Sequence[LinePair]) -> tuple[Evidence, ...]:
+    sides = (check.numerator, check.denominator)
+    return tuple(
+        figure(of_side(side, cell), sample)
+        for pair in pairs
+        for line, side, metric in zip(pair, sides, metrics(claim, check), strict=True)
+        for cell in line.values()
+        if (sample := cell.sample(metric))
+    )
+
+
+def speedup(claim: Claim, check: Speedup, pairs: Sequence[LinePair]) -> Finding:
+    """Last over first level on one side, over the same on the other."""
+    found: list[Compared] = []
+    words: list[str] = []
+    for pair in pairs:
+        both = [_ends(line, check, metric)
+                for line, metric in zip(pair, metrics(claim, check), strict=True)]  # fmt: skip
+        above, below = (versus(*ends) for ends in both)
+        words.append(f"{said(above.interval())} against {said(below.interval())}")
+        found.append(quotient(above, below))
+    figures = _figures(claim, check, pairs)
+    told = [(words[n], one.log_ratio, one.difference_p()) for n, one in enumerate(found)]
+    if against := contradiction(told):
+        return Finding("inconclusive", f"speed-ups {against}", None, figures)
+    estimate = geometric_mean(found)
+    text = f"last level over first {'; '.join(words)}: ratio {said(estimate)}"
+    return Finding(sign(estimate, check.direction == "above"), text, estimate, figures, chance(found))
+
+
+def _ends(line: Line, check: Speedup | Scaling, metric: str) -> tuple[Sample, Sample]:
+    """The figures of the first and the last level.
+
+    Raises:
+        ValueError: one of them was not measured.
+    """
+    measured = samples(line, metric)
+    if len(measured) < 2:
+        raise ValueError("a line has no trials to go by at two levels")
+    by_level = {_level(line[place], check.factor): sample for place, sample in measured.items()}
+    ends = []
+    for level, least in ((check.first, min(measured)), (check.last, max(measured))):
+        sample = measured[least] if level is None else by_level.get(level_text(level))
+        if sample is None:
+            raise ValueError(f"{check.factor} {level} was not measured")
+        ends.append(sample)
+    return ends[0], ends[1]
+
+
+def _level(cell: Cell, factor: str) -> str:
+    return level_text(dict(cell.key).get(factor))
+
+
+def scaling(claim: Claim, check: Scaling, found: Mapping[Key, Line]) -> Finding:
+    """The share of the ideal that every line reaches together: its efficiency."""
+    efficiencies: list[Contrast | Compared] = []
+    beside: list[Compared] = []
+    names = [line_name(key) or "all trials" for key in found]
+    for line in found.values():
+        first, last = _ends(line, check, claim.metric)
+        places = [place for place, cell in line.items() if cell.sample(claim.metric)]
+        times = (check.last or max(places)) / (check.first or min(places))
+        ratio = versus(first, last) if check.ideal == "linear" else versus(last, first)
+        one = scaled(ratio, 1.0 if check.ideal == "constant" else 1 / times)
+        efficiencies.append(one)
+        beside.append(scaled(one, 1 / check.least))
+    estimate = geometric_mean(efficiencies)
+    told = [(name, one.log_ratio, one.difference_p()) for name, one in zip(names, beside, strict=True)]
+    figures = evidence(found, claim.metric)
+    if against := contradiction(told):
+        return Finding("inconclusive", f"efficiencies {against}", None, figures)
+    answer: Answer = sign(estimate, True, check.least)
+    words = f"efficiency {said(estimate)} of the ideal ({check.ideal}), claimed {check.least:g} or more"
+    return Finding(answer, words, estimate, figures, chance(beside))

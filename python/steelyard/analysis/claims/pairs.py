@@ -1,0 +1,84 @@
+"""Which cells of two sides are compared with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from steelyard.analysis.evidence import Cell, Key, Trials
+from steelyard.spec.checks import Claim, Ratio, Sided
+from steelyard.spec.levels import level_number
+
+REACHED = 0.02
+"""A target is reached when the mean throughput is within this share of it."""
+
+Pair = tuple[Cell, Cell]
+"""Numerator and denominator."""
+
+
+def both_sides(claim: Claim, check: Sided, trials: Trials) -> tuple[dict[Key, Cell], dict[Key, Cell]]:
+    """Each side's cells; what the sides' own conditions name does not tell them apart."""
+    apart = {*check.numerator.where, *check.denominator.where}
+    above, below = (
+        trials.where(claim.where, side.where).cells(apart) for side in (check.numerator, check.denominator)
+    )
+    return above, below
+
+
+def matched(claim: Claim, check: Sided, trials: Trials) -> list[Pair]:
+    """Cells that both sides have.
+
+    Raises:
+        ValueError: a side has several cells where `match` tells them apart no more.
+    """
+    above, below = (by_match(side, check) for side in both_sides(claim, check, trials))
+    pairs = [(cell, below[key]) for key, cell in above.items() if key in below]
+    if not isinstance(check, Ratio) or check.cells == "all":
+        return pairs
+    return _reached(pairs, check) if check.cells == "reached" else _plateaus(pairs, check)
+
+
+def by_match(cells: Mapping[Key, Cell], check: Sided) -> dict[Key, Cell]:
+    """Cells by what both sides must agree in."""
+    found: dict[Key, Cell] = {}
+    for key, cell in cells.items():
+        said = tuple(part for part in key if check.match is None or part[0] in check.match)
+        if said in found:
+            raise ValueError(
+                f"one side has both '{found[said].name}' and '{cell.name}', which `match` does not tell "
+                "apart: say which one is meant in its where"
+            )
+        found[said] = cell
+    return found
+
+
+def _reached(pairs: Sequence[Pair], check: Ratio) -> list[Pair]:
+    return [pair for pair in pairs if all(_reaches(cell, check) for cell in pair)]
+
+
+def _reaches(cell: Cell, check: Ratio) -> bool:
+    """A cell without a target, of which each client sends as fast as it is answered, has none to reach."""
+    target, sample = level_number(dict(cell.key).get(check.target)), cell.sample(check.throughput)
+    if target is None or sample is None:
+        return False
+    return sample.interval.estimate >= (1 - REACHED) * target
+
+
+def _plateaus(pairs: Sequence[Pair], check: Ratio) -> list[Pair]:
+    """For each line of targets: each side's cell of highest throughput, be it at another target."""
+    lines: dict[Key, list[Pair]] = {}
+    for pair in pairs:
+        line = tuple(part for part in pair[0].key if part[0] != check.target)
+        lines.setdefault(line, []).append(pair)
+    return [
+        (_highest([p[0] for p in line], check), _highest([p[1] for p in line], check))
+        for line in lines.values()
+    ]
+
+
+def _highest(cells: Sequence[Cell], check: Ratio) -> Cell:
+    return max(cells, key=lambda cell: s.interval.estimate if (s := cell.sample(check.throughput)) else 0.0)
+
+
+def metrics(claim: Claim, check: Sided) -> tuple[str, str]:
+    """Each side's metric."""
+    return check.numerator.metric or claim.metric, check.denominator.metric or claim.metric

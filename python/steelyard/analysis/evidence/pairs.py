@@ -1,0 +1,55 @@
+"""Two cells compared within repetitions: what a repetition does to both does not count."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.analysis.evidence.cells import Cell, Row, nested
+from steelyard.analysis.evidence.samples import is_percentile
+from steelyard.analysis.stats.percentiles import middle
+from steelyard.analysis.stats.runs import Contrast, Runs, squared_error
+from steelyard.analysis.stats.signs import Signs
+
+Floats = NDArray[np.float64]
+
+
+def within(a: Cell, b: Cell, metric_a: str, metric_b: str) -> Contrast | Signs | None:
+    """B over A in the repetitions that both have; None when there are none.
+
+    A unit is a pair of repetitions, or all pairs of one start or load where both sides shared those. Means
+    have Student's t on the logarithms of their ratios, percentiles and zeros the signs of them.
+    """
+    rows_a, rows_b = _by_repetition(a, metric_a), _by_repetition(b, metric_b)
+    pairs = [(row, rows_b[repetition]) for repetition, row in rows_a.items() if repetition in rows_b]
+    if not pairs:
+        return None
+    ratios = [_ratio(float(of_b[metric_b]), float(of_a[metric_a])) for of_a, of_b in pairs]
+    starts, loads = ([*zip(*(nested(side, column) for side in zip(*pairs, strict=True)), strict=False)]
+                     for column in ("group", "data"))  # fmt: skip
+    runs = Runs(ratios, starts, loads)
+    places, given = runs.units()
+    if is_percentile(metric_a) or is_percentile(metric_b) or not 0 < min(ratios) <= max(ratios) < math.inf:
+        values = np.array(ratios)
+        return Signs(np.array([_middle(values[of]) for of in places]), given)
+    logs = runs.logs()
+    count = int(logs.size)
+    error = math.sqrt(squared_error(logs))
+    return Contrast(float(logs.mean()), error, max(count - 1.0, 1.0), (count, count), given)
+
+
+def _by_repetition(cell: Cell, metric: str) -> Mapping[int, Row]:
+    return {int(row["repetition"]): row for row in cell.counting if row.get(metric) is not None}
+
+
+def _ratio(above: float, below: float) -> float:
+    if below:
+        return above / below
+    return math.inf if above else 1.0
+
+
+def _middle(values: Floats) -> float:
+    return float(np.median(values)) if np.isinf(values).any() else middle(values)

@@ -1,0 +1,24 @@
+"""What a small form keeps of a paper's experiment: ratios, the paper's and those of the form that ran.
+
+[[ratios]]
+of = "data to memory"
+paper = "8.5e-5 to 8.5e-3"
+source = "chapter 4: 1,000 to 100,000 records of 1 KB on three nodes of 12 GB"
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from steelyard.spec.base import Model
+from steelyard.spec.printed import Paper
+
+
+class KeptRatio(Model):
+    """One ratio and the paper's figure of it."""
+
+    of: Literal["data to memory", "rate to capacity", "bound to p99 at half load"]
+    """`data to memory`: all copies over what the nodes may use. `rate to capacity`: the rate that is offered
+    over the highest throughput. `bound to p99 at half load`: of a search for the highest rate."""
+    paper: Paper = None
+    source: str = ""

@@ -1,0 +1,235 @@
+"""Values, slopes, speed-ups, scaling, winners and distributions on trials whose truth is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from made_trials import METRIC, claim, one, trials
+
+from steelyard.analysis.claims import judge
+from steelyard.analysis.stats.percentiles import GRID
+from steelyard.analysis.stats.spread import modes, skewness
+
+SIDES = {"numerator": {"where": {"system": "b"}}, "denominator": {"where": {"system": "a"}}}
+BOTH = [{"system": s, "nodes": n} for s in "ab" for n in (1, 2, 4, 8)]
+
+
+def power(exponents: dict[str, float], metric: str = METRIC) -> Any:
+    """A law: each system's metric goes with nodes to a power of its own."""
+    return lambda system, nodes: {metric: 100.0 * nodes ** exponents[system]}
+
+
+# value -----------------------------------------------------------------------------------------------------
+
+
+def milliseconds(value: float) -> Any:
+    return trials(lambda **_: {METRIC: value * 1e6}, [{"clients": 1}])
+
+
+@pytest.mark.parametrize(
+    ("paper", "size"),
+    [
+        ("35 ms", "confirmed"),
+        ("0.035 s", "confirmed"),
+        ("80 ms", "refuted"),
+        ("25 to 30 ms", "confirmed"),
+        ("> 20 ms", "confirmed"),
+        ("> 90 ms", "refuted"),
+        ("< 20 ms", "refuted"),
+        ({"value": 30, "unit": "ms", "label": "about 30"}, "confirmed"),
+    ],
+)
+def test_a_value_is_compared_in_the_unit_it_is_printed_in(paper: Any, size: str) -> None:
+    found = one({"kind": "value", "paper": paper}, milliseconds(34), ["clients"])
+    assert (found.direction, found.size) == ("not claimed", size)
+    assert found.metric == METRIC
+    small = one({"kind": "value", "paper": paper}, milliseconds(34), ["clients"], small=True)
+    assert small.size == "not claimed"
+
+
+@pytest.mark.parametrize(
+    ("bounds", "answer"),
+    [
+        ({"above": 30}, "confirmed"),
+        ({"above": 30, "below": 40}, "confirmed"),
+        ({"below": 30}, "refuted"),
+        ({"above": 30, "below": 34}, "inconclusive"),
+    ],
+)
+def test_a_values_bounds_are_its_direction(bounds: dict[str, float], answer: str) -> None:
+    found = one({"kind": "value", "unit": "ms", **bounds}, milliseconds(34), ["clients"])
+    assert found.direction == answer
+    assert found.chance is not None
+
+
+def test_a_value_holds_in_every_cell_or_not_at_all() -> None:
+    frame = trials(lambda clients: {METRIC: 1e6 * clients}, [{"clients": 1}, {"clients": 9}])
+    assert one({"kind": "value", "unit": "ms", "below": 5}, frame, ["clients"]).direction == "refuted"
+    assert one({"kind": "value", "unit": "ms", "below": 12}, frame, ["clients"]).direction == "confirmed"
+
+
+def test_a_percentile_is_within_bounds_when_every_run_is() -> None:
+    frame = trials(lambda **_: {"read_service_p99_ns": 5e6}, [{"clients": 1}], scatter=0.1)
+    check = {"kind": "value", "unit": "ms"}
+    metric = "read_service_p99_ns"
+    assert one({**check, "below": 9}, frame, ["clients"], metric=metric).direction == "confirmed"
+    assert one({**check, "below": 5}, frame, ["clients"], metric=metric).direction == "inconclusive"
+
+
+# slope and speed-up ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("exponents", "direction", "answer"),
+    [
+        ({"a": 0.2, "b": 0.8}, "steeper", "confirmed"),
+        ({"a": 0.2, "b": 0.8}, "flatter", "refuted"),
+        ({"a": 0.5, "b": 0.5}, "steeper", "inconclusive"),
+    ],
+)
+@pytest.mark.parametrize("metric", [METRIC, "read_service_p99_ns"])
+def test_slopes_of_two_sides(exponents: Any, direction: str, answer: str, metric: str) -> None:
+    check = {"kind": "slope", **SIDES, "factor": "nodes", "direction": direction}
+    found = one(check, trials(power(exponents, metric), BOTH), ["nodes"], metric=metric)
+    assert found.direction == answer, found.words
+
+
+@pytest.mark.parametrize(
+    ("exponents", "direction", "answer"),
+    [
+        ({"a": 0.2, "b": 0.8}, "above", "confirmed"),
+        ({"a": 0.8, "b": 0.2}, "above", "refuted"),
+        ({"a": 0.5, "b": 0.5}, "above", "inconclusive"),
+    ],
+)
+@pytest.mark.parametrize("metric", ["ok_per_s", "read_service_p99_ns"])
+def test_a_speedup_is_a_ratio_of_ratios(exponents: Any, direction: str, answer: str, metric: str) -> None:
+    check = {"kind": "speedup", **SIDES, "factor": "nodes", "direction": direction, "paper": 8**0.6}
+    found = one(check, trials(power(exponents, metric), BOTH, scatter=0.02), ["nodes"], metric=metric)
+    assert found.direction == answer, found.words
+    assert found.estimate is not None
+    assert found.estimate.estimate == pytest.approx(8 ** (exponents["b"] - exponents["a"]), rel=0.1)
+    if metric == "ok_per_s" and answer == "confirmed":
+        assert found.size == "confirmed"
+
+
+def test_a_speedup_between_two_named_levels() -> None:
+    check = {"kind": "speedup", **SIDES, "factor": "nodes", "direction": "above", "first": 1, "last": 2}
+    found = one(check, trials(power({"a": 0.0, "b": 1.0}), BOTH), ["nodes"])
+    assert found.estimate is not None
+    assert found.estimate.estimate == pytest.approx(2, rel=0.1)
+    absent = one({**check, "last": 3}, trials(power({"a": 0.0, "b": 1.0}), BOTH), ["nodes"])
+    assert absent.reasons == ("cannot be computed: nodes 3 was not measured",)
+
+
+# scaling ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("exponent", "ideal", "answer", "efficiency"),
+    [
+        (1.0, "linear", "confirmed", 1.0),
+        (0.5, "linear", "refuted", 8**-0.5),
+        (0.0, "constant", "confirmed", 1.0),
+        (0.5, "constant", "refuted", 8**-0.5),
+        (-1.0, "inverse", "confirmed", 1.0),
+        (-0.5, "inverse", "refuted", 8**-0.5),
+        (np.log(0.8 * 8) / np.log(8), "linear", "inconclusive", 0.8),
+    ],
+)
+def test_scaling_is_the_share_of_the_ideal(
+    exponent: float, ideal: str, answer: str, efficiency: float
+) -> None:
+    frame = trials(lambda nodes: {METRIC: 100.0 * nodes**exponent}, [{"nodes": n} for n in (1, 2, 4, 8)])
+    found = one({"kind": "scaling", "factor": "nodes", "ideal": ideal, "paper": 0.95}, frame, ["nodes"])
+    assert found.direction == answer, found.words
+    assert found.estimate is not None
+    assert found.estimate.estimate == pytest.approx(efficiency, rel=0.06)
+
+
+# best ------------------------------------------------------------------------------------------------------
+
+LEVELS = [{"level": c, "share": s} for c in ("ONE", "QUORUM", "ALL") for s in (0.05, 0.95)]
+
+
+@pytest.mark.parametrize(
+    ("level", "want", "answer"),
+    [
+        ("ONE", "lowest", "confirmed"),
+        ("ALL", "highest", "confirmed"),
+        ("QUORUM", "lowest", "refuted"),
+        ("TWO", "lowest", "inconclusive"),
+    ],
+)
+def test_the_best_level_wins_on_every_line(level: str, want: str, answer: str) -> None:
+    cost = {"ONE": 1.0, "QUORUM": 1.5, "ALL": 2.0}
+    frame = trials(lambda level, share: {METRIC: cost[level] * (1 + share)}, LEVELS)
+    check = {"kind": "best", "factor": "level", "want": want, "level": level}
+    assert one(check, frame, ["level", "share"]).direction == answer
+
+
+@pytest.mark.parametrize(("crossing", "answer"), [(True, "confirmed"), (False, "refuted")])
+def test_the_winner_may_depend_on_another_factor(crossing: bool, answer: str) -> None:
+    def law(level: str, share: float) -> dict[str, float]:
+        cost = {"ONE": 1.0, "QUORUM": 1.5, "ALL": 2.0}[level]
+        return {METRIC: 1 / cost if crossing and share > 0.5 else cost}
+
+    check = {"kind": "best", "factor": "level", "want": "lowest", "depends_on": "share"}
+    found = one(check, trials(law, LEVELS), ["level", "share"])
+    assert found.direction == answer, found.words
+    assert "share 0.05: ONE" in found.words
+    alike = trials(lambda **_: {METRIC: 1.0}, LEVELS)
+    assert one(check, alike, ["level", "share"]).direction == "inconclusive"
+
+
+# distribution ----------------------------------------------------------------------------------------------
+
+
+def histogram(modes_ms: list[float], tail: float, seed: int) -> tuple[Any, Any]:
+    """Values and counts of 20,000 operations, lognormal around each mode; `tail` stretches one side."""
+    rng = np.random.default_rng(seed)
+    drawn = [np.exp(rng.normal(np.log(at * 1e6), 0.1, 10_000)) for at in modes_ms]
+    values = np.concatenate(drawn)
+    values = np.median(values) + np.where(values > np.median(values), tail, 1.0) * (
+        values - np.median(values)
+    )
+    edges = np.exp(GRID * np.arange(2200, 3800))
+    return edges[:-1], np.histogram(values, edges)[0].astype(float)
+
+
+@pytest.mark.parametrize(
+    ("check", "at", "tail", "answer"),
+    [
+        ({"modes": 1, "skew": "positive"}, [5.0], 3.0, "confirmed"),
+        ({"modes": 1}, [5.0, 50.0], 1.0, "refuted"),
+        ({"modes": 2}, [5.0, 50.0], 1.0, "confirmed"),
+        ({"skew": "negative"}, [5.0], 3.0, "refuted"),
+        ({"skew": "negative"}, [5.0], 0.2, "confirmed"),
+    ],
+)
+def test_a_distribution_has_modes_and_a_longer_side(
+    check: dict[str, Any], at: list[float], tail: float, answer: str
+) -> None:
+    frame = trials(lambda **_: {METRIC: 5e6}, [{"clients": 1}])
+    asked = claim({"kind": "distribution", "unit": "ms", "paper": 5, **check})
+    (found,) = judge([asked], frame, ["clients"], histograms=lambda n, *_: histogram(at, tail, n))
+    assert found.direction == answer, found.words
+    if len(at) == 1:
+        assert found.size == "confirmed"
+
+
+def test_without_histograms_a_distribution_cannot_be_told() -> None:
+    frame = trials(lambda **_: {METRIC: 5e6}, [{"clients": 1}])
+    found = one({"kind": "distribution", "modes": 1}, frame, ["clients"])
+    assert found.reasons == (f"cannot be computed: no cell has the histograms of {METRIC}",)
+
+
+def test_what_lies_within_a_tenth_is_one_mode() -> None:
+    x = np.arange(0, 400) * GRID
+    near = np.exp(-0.5 * ((x - 1.00) / 0.03) ** 2) + np.exp(-0.5 * ((x - 1.08) / 0.03) ** 2)
+    far = np.exp(-0.5 * ((x - 0.60) / 0.03) ** 2) + 0.5 * np.exp(-0.5 * ((x - 1.40) / 0.03) ** 2)
+    assert len(modes(near, GRID)) == 1
+    assert [round(at * GRID, 1) for at in modes(far, GRID)] == [0.6, 1.4]
+    assert skewness(np.array([1.0]), GRID) == 0.0

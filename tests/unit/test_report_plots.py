@@ -1,0 +1,180 @@
+"""Figures of every kind: relative to a level, over time, histograms; papers' values as ranges and bounds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from pydantic import ValidationError
+from test_report_claims import maker
+
+from steelyard.errors import InputError
+from steelyard.report import write_report
+from steelyard.report.model import build
+from steelyard.report.study.answers import answers
+from steelyard.report.study.plots import Drawn
+from steelyard.spec.plots import Plot
+from steelyard.spec.read import read_study
+
+FIGURES = """
+[[figures]]
+id = "relative"
+title = "over one client"
+x = "clients"
+y = "read_service_mean_ns"
+relative = { clients = 1 }
+paper = [{ at = { consistency = "ONE" }, x = [1, 4, 16], y = [10, "20 to 30", "> 40"] }]
+
+[[figures]]
+id = "ordered"
+title = "over ONE"
+x = "clients"
+y = "read_service_p99_ns"
+relative = { consistency = "ONE" }
+
+[[figures]]
+id = "time"
+title = "over time"
+x = "time"
+y = ["read_service_p50_ns", "update_service_p50_ns"]
+panels = ["consistency"]
+where = { clients = 1 }
+
+[[figures]]
+id = "rate"
+title = "rate over time"
+x = "time"
+y = "ok_per_s"
+where = { clients = 1, consistency = "ONE" }
+paper = [{ x = [0], y = [{ low = 300, label = "by eye" }] }]
+
+[[figures]]
+id = "histogram"
+title = "of reads"
+x = "latency"
+y = "read_service_p99_ns"
+where = { clients = [1, 16], consistency = "ONE" }
+
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    before, after = maker.TEXT.split("[[figures]]", 1)[0], maker.TEXT[maker.TEXT.index("[small]") :]
+    return Path(maker.make_study(tmp_path_factory.mktemp("plots"), before + FIGURES + after))
+
+
+@pytest.fixture(scope="module")
+def drawn(run: Path) -> dict[str, Drawn]:
+    found = answers(build(run))
+    assert found is not None
+    return {one.key: one for one in found.figures}
+
+
+def line(drawn: Drawn, series: str, source: str = "measured") -> list[dict[str, Any]]:
+    return [row for row in drawn.rows if (row["series"], row["source"]) == (series, source)]
+
+
+def test_a_figure_is_drawn_over_that_at_a_level(drawn: dict[str, Drawn]) -> None:
+    found = drawn["figure-relative"]
+    assert found.y_title == "READ service time, mean, over clients 1"
+    for series in ("consistency ONE", "consistency ALL"):
+        first, four, sixteen = line(found, series)
+        assert (first["x"], first["y"], first["low"], first["high"]) == (1, 1, 1, 1)
+        assert four["low"] < four["y"] < four["high"]
+        assert sixteen["y"] == pytest.approx(3 / 1.125, rel=0.08)
+    ratios = line(drawn["figure-ordered"], "consistency ALL")
+    assert [row["x"] for row in ratios] == [1, 4, 16]
+    assert all(1.2 < row["y"] < 1.7 for row in ratios)
+    assert {row["y"] for row in line(drawn["figure-ordered"], "consistency ONE")} == {1}
+
+
+def test_the_papers_values_are_over_its_own(drawn: dict[str, Drawn]) -> None:
+    paper = line(drawn["figure-relative"], "consistency ONE", "paper")
+    assert [(row["low"], row["high"], row["bound"]) for row in paper] == [
+        (1, 1, ""),
+        (2, 3, ""),
+        (4, 4, "above"),
+    ]
+    chart = drawn["figure-relative"].chart
+    assert chart is not None
+    assert "ranges that the paper prints" in chart.note
+    assert "Arrows" in chart.note
+    marks = [layer["mark"] for layer in chart.spec["layer"]]
+    assert [mark["shape"] for mark in marks if mark["type"] == "point"] == ["triangle-up"]
+
+
+def test_a_label_stands_beside_the_papers_value(drawn: dict[str, Drawn]) -> None:
+    [paper] = line(drawn["figure-rate"], "throughput", "paper")
+    assert (paper["y"], paper["bound"], paper["label"]) == (300, "above", "by eye")
+    chart = drawn["figure-rate"].chart
+    assert chart is not None
+    assert "text" in [layer["mark"]["type"] for layer in chart.spec["layer"]]
+
+
+def test_a_series_has_every_second_of_the_trials_that_count(drawn: dict[str, Drawn], run: Path) -> None:
+    found = line(drawn["figure-rate"], "throughput")
+    assert [row["x"] for row in found] == [0, 1, 2, 3]
+    assert {row["trials"] for row in found} == {6}
+    totals = (pl.col("op") == "TOTAL") & (pl.col("phase") == "run")
+    levels = {"clients": 1, "consistency": "ONE"}
+    trials = [trial for trial in build(run).trials if trial.manifest["trial"]["levels"] == levels]
+    frames = [trial.intervals.filter(totals) for trial in trials]
+    first = sorted(frame["ok"][0] for frame in frames)
+    assert (found[0]["low"], found[0]["high"]) == (first[0], first[-1])
+    assert first[2] <= found[0]["y"] <= first[3]
+    panels = [key for key in drawn if key.startswith("figure-time-")]
+    assert panels == ["figure-time-consistency-one", "figure-time-consistency-all"]
+    slow = line(drawn[panels[0]], "READ service time, p50")
+    assert 1 < slow[0]["y"] < 2.5, "milliseconds"
+
+
+def test_a_histogram_holds_all_operations(drawn: dict[str, Drawn]) -> None:
+    found = drawn["figure-histogram"]
+    assert (found.x_title, found.y_title) == ("READ service time, ms", "% of operations")
+    for clients in (1, 16):
+        rows = line(found, f"clients {clients}")
+        assert sum(row["y"] for row in rows) == pytest.approx(100, abs=0.1)
+        middle = sum(row["x"] * row["y"] for row in rows) / 100
+        assert middle == pytest.approx(1.22 * (1 + clients / 8) * 1.13, rel=0.1)
+        assert all(row["low"] <= row["high"] for row in rows)
+
+
+def test_a_dense_figure_has_its_ends_as_a_table_and_all_values_as_a_file(
+    drawn: dict[str, Drawn], run: Path
+) -> None:
+    table = drawn["figure-histogram"].table
+    assert [row[0] for row in table.rows] == ["clients 1", "clients 16"]
+    write_report(run, "md")
+    rows = pl.read_csv(run / "tables" / "figure-histogram.csv").height
+    assert rows == len(drawn["figure-histogram"].rows) > 20
+
+
+PLOT = {"id": "1", "title": "t", "x": "clients", "y": "ok_per_s"}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"x": "time", "y": "server_cpu_us"}, "over time there are latencies"),
+        ({"x": "latency"}, "a histogram"),
+        ({"x": "time", "relative": {"clients": 1}}, "relative needs a factor"),
+        ({"x": "time", "mark": "bar"}, "lines, no bars"),
+        ({"paper": [{"x": [1], "y": ["3 s"]}]}, "the figure is in ms"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        Plot.model_validate(PLOT | change)
+
+
+def test_a_level_that_no_trial_has_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text(maker.TEXT.replace('lines = ["consistency"]', "relative = { clients = 3 }"))
+    with pytest.raises(InputError, match="clients has no level '3'"):
+        read_study(file)
+    file.write_text(maker.TEXT.replace('lines = ["consistency"]', "relative = { client = 1 }"))
+    with pytest.raises(InputError, match=r"no factor 'client' in this study .did you mean 'clients'"):
+        read_study(file)
