@@ -247,7 +247,10 @@ def test_every_metric_has_words_and_a_unit() -> None:
 def test_editors_know_claims() -> None:
     schema = json.loads(json.dumps(study_schema()))
     assert {"claims", "figures", "deviations", "dropped", "paper"} <= schema["properties"].keys()
-    assert "Trend" in schema["$defs"]
+    kinds = {"Trend", "Value", "SlopeCheck", "Speedup", "Scaling", "Best", "Distribution", "KeptRatio"}
+    assert kinds <= schema["$defs"].keys()
+    paper = schema["$defs"]["Value"]["properties"]["paper"]["anyOf"]
+    assert {one.get("type") for one in paper} == {"number", "string", "null", None}, "and the table"
 
 
 PAPERS = [name for name in sorted(shipped()) if "/" in name]
