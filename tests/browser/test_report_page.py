@@ -129,7 +129,7 @@ def test_a_studys_page_leads_with_claims_and_figures(
     assert claims.locator("svg .mark-symbol.role-mark path").count() == 4 + 1, (
         "a mark a claim, and one of the paper's"
     )
-    assert "confirmed, size refuted" in claims.locator("svg").inner_text()
+    assert "confirmed, size refuted" in (claims.locator("svg").text_content() or "")
     assert line.locator("svg .mark-line path").count() == 2
     assert line.locator("svg .mark-rule.role-mark line").count() == 6, "an error bar for each point"
     assert bars.locator("svg .mark-rect.role-mark path").count() == 6
