@@ -49,6 +49,8 @@ consistency = ["ONE", "ALL"]
 SIDES = (
     """numerator = { where = { consistency = "ALL" } }, denominator = { where = { consistency = "ONE" } }"""
 )
+BEST = 'kind = "best", factor = "consistency", want = "lowest", level = "ONE"'
+STEEP = "read_modify_write_service_mean_ns"
 CLAIMS = {
     "ratio": ("read_service_mean_ns", f'kind = "ratio", direction = "above", paper = 1.15, {SIDES}'),
     "ratio of p99": ("read_service_p99_ns", f'kind = "ratio", direction = "above", paper = 1.15, {SIDES}'),
@@ -60,10 +62,22 @@ CLAIMS = {
     "threshold": ("update_service_mean_ns", 'kind = "threshold", factor = "clients"'),
     "shape": ("insert_service_mean_ns", 'kind = "shape", factor = "clients", shape = "linear"'),
     "equality": ("delete_service_mean_ns", f'kind = "equality", margin = 0.1, {SIDES}'),
+    "paired ratio": ("read_service_mean_ns", f'kind = "ratio", direction = "above", paired = true, {SIDES}'),
+    "value": ("total_service_mean_ns", 'kind = "value", below = 1.0, unit = "ms"'),
+    "slope": (STEEP, f'kind = "slope", factor = "clients", direction = "steeper", {SIDES}'),
+    "speedup": (STEEP, f'kind = "speedup", factor = "clients", direction = "above", {SIDES}'),
+    "scaling": ("flush_service_mean_ns", 'kind = "scaling", factor = "clients"'),
+    "best": (
+        "update_service_mean_ns",
+        'kind = "best", factor = "consistency", want = "lowest", level = "ONE"',
+    ),
+    "distribution": ("read_service_p50_ns", 'kind = "distribution", modes = 1'),
 }
 """Name -> metric and check, one of each kind."""
-MODELS = ("threshold", "shape")
-"""Checks that weigh models: where nothing happens they are rightly refuted, and only `confirmed` is false."""
+HOLD_ANYWAY = ("equality", "distribution")
+"""Checks that hold with and without effects: only `refuted` is false."""
+MODELS = ("threshold", "shape", "scaling")
+"""Checks of what a curve is like: rightly refuted where nothing happens, so that only `confirmed` is false."""
 
 
 @dataclass(frozen=True)
@@ -105,9 +119,12 @@ def truth(effect: bool, clients: int, strong: bool) -> dict[str, float]:
         "ok_per_s": 1000 * (1 + 0.15 * (2 - abs(step - 2)) if effect else 1.0),
         "READ": 1e6 * read,
         "SCAN": 4e6 * 1.1**step,
-        "UPDATE": 1e6 * (min(clients, 4) if effect else 1.0),
+        "UPDATE": 1e6 * (min(clients, 4) * (1.3 if strong else 1.0) if effect else 1.0),
         "INSERT": 1e6 * (1 + 0.5 * clients if effect else 1.0),
         "DELETE": 1e6,
+        "TOTAL": 1e6 * (0.85 if effect else 1.0),
+        "READ-MODIFY-WRITE": 2e6 * 1.1 ** (step * strong),
+        "FLUSH": 1e6 * (0.95 * clients if effect else 1.0),
         "requests_waiting": 8.0 if strong or not effect else 0.0,
     }
 
@@ -270,7 +287,8 @@ def _manifest(row: dict[str, Any], figures: dict[str, float], histogram: HdrHist
         op: {"count": 1000, "ok": 1000, "service": {"count": 1000, "mean_ns": mean}}
         for op, mean in figures.items() if op.isupper()
     }  # fmt: skip
-    ops["READ"]["service"]["p99_ns"] = percentiles(histogram, [99.0])[0]
+    reads: dict[str, Any] = ops["READ"]["service"]  # type: ignore[assignment]
+    reads |= dict(zip(("p50_ns", "p99_ns"), percentiles(histogram, [50.0, 99.0]), strict=True))
     ok = round(figures["ok_per_s"] * SECONDS)
     summary = {
         "phase": "run", "kind": "run", "start_ns": 0, "end_ns": SECONDS * NS, "seconds": float(SECONDS),
