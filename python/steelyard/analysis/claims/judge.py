@@ -61,8 +61,8 @@ def _as_family(verdicts: list[Verdict], originals: Sequence[int]) -> list[Verdic
         p = corrected.get(of)
         if one.direction in ("confirmed", "refuted") and p is not None and p >= LEVEL:
             reason = (
-                f"{one.direction} if it stood alone (p = {one.chance:.2g}), but {len(members)} claims share "
-                "one error rate"
+                f"{one.direction} if it stood alone (p = {verdicts[of].chance:.2g}), but {len(members)} "
+                "claims share one error rate"
             )
             one = _undecided(one, reason)
         verdicts[place] = one
