@@ -169,7 +169,7 @@ def closing(found: Answers) -> list[Table]:
         for title, texts in titles.items()
         if texts
     ]
-    return [found.ratios, *said] if found.ratios else said
+    return [*filter(None, (found.ratios, found.looks)), *said]
 
 
 def methods(found: Answers) -> Iterator[str]:
