@@ -77,7 +77,7 @@ CLAIMS = {
 HOLD_ANYWAY = ("equality", "distribution")
 """Checks that hold with and without effects: only `refuted` is false."""
 MODELS = ("threshold", "shape", "scaling")
-"""Checks of what a curve is like: rightly refuted where nothing happens, so that only `confirmed` is false."""
+"""Checks of what a curve is like: rightly refuted where nothing happens, and only `confirmed` is false."""
 
 
 @dataclass(frozen=True)
