@@ -33,6 +33,10 @@ title = "over ONE"
 x = "clients"
 y = "read_service_p99_ns"
 relative = { consistency = "ONE" }
+paper = [
+  { at = { consistency = "ONE" }, x = [1, 4], y = [10, 20] },
+  { at = { consistency = "ALL" }, x = [1, 4, 16], y = [20, 60, 90] }
+]
 
 [[figures]]
 id = "time"
@@ -98,6 +102,8 @@ def test_the_papers_values_are_over_its_own(drawn: dict[str, Drawn]) -> None:
         (2, 3, ""),
         (4, 4, "above"),
     ]
+    strong = line(drawn["figure-ordered"], "consistency ALL", "paper")
+    assert [(row["x"], row["y"]) for row in strong] == [(1, 2), (4, 3)], "the paper has no 16 at ONE"
     chart = drawn["figure-relative"].chart
     assert chart is not None
     assert "ranges that the paper prints" in chart.note

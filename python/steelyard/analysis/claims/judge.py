@@ -10,11 +10,12 @@ import polars as pl
 
 from steelyard.analysis.claims.cases import Case, Judged, case, uncovered
 from steelyard.analysis.claims.looks import ONE_TEST, Looks
-from steelyard.analysis.claims.verdict import Answer, Finding, Source, Verdict, size
+from steelyard.analysis.claims.verdict import Answer, Finding, Source, Verdict, sign, size
 from steelyard.analysis.evidence import Cell, Histograms, Trials
 from steelyard.analysis.evidence.cells import no_histograms
 from steelyard.analysis.stats.verdicts import LEVEL, holm
-from steelyard.spec.checks import Claim
+from steelyard.spec.checks import Claim, Ratio, Speedup, Trend
+from steelyard.spec.sides import upwards
 
 
 def judge(
@@ -64,7 +65,7 @@ def _as_family(verdicts: list[Verdict], originals: Sequence[int], looks: Looks) 
         p = corrected.get(of)
         if one.direction in ("confirmed", "refuted") and p is not None and p >= LEVEL:
             reason = (
-                f"{one.direction} if it stood alone (p = {one.chance:.2g}), but "
+                f"{one.direction} if it stood alone (p = {verdicts[of].chance:.2g}), but "
                 f"{_sharers(len(members), looks)} one error rate"
             )
             one = _undecided(one, reason)
@@ -190,7 +191,11 @@ def _of_finding(claim: Claim, made: Case, reasons: tuple[str, ...], small: bool)
 def _source(claim: Claim, name: str, found: Finding, reasons: Sequence[str], small: bool) -> Source:
     printed = claim.sources[name]
     agrees: Answer = "inconclusive" if reasons else size(found.estimate, claim.in_metric(printed))
-    return Source(name, printed.words, "not claimed" if small else agrees)
+    side: Answer = "not claimed"
+    if isinstance(claim.check, (Ratio, Speedup, Trend)) and found.estimate:
+        up = upwards(printed)
+        side = "inconclusive" if reasons or up is None else sign(found.estimate, up)
+    return Source(name, printed.words, side, "not claimed" if small else agrees)
 
 
 def nothing(claim: Claim, small: bool, *reasons: str) -> Verdict:

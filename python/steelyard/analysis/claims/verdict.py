@@ -61,11 +61,13 @@ class Source:
     Attributes:
         name: of the source; empty for the paper itself.
         printed: its figure in words.
+        direction: whether ours lies on its side of 1; not claimed of what is no ratio.
         size: whether ours agrees with it.
     """
 
     name: str
     printed: str
+    direction: Answer
     size: Answer
 
 

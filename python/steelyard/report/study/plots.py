@@ -16,9 +16,11 @@ from steelyard.report.study.dots import MEASURED, PAPER, Dots
 from steelyard.report.study.dots_spec import dots_spec
 from steelyard.report.study.plot_rows import Cells, Seconds
 from steelyard.report.tables.base import Table
+from steelyard.spec.levels import level_text
 from steelyard.spec.metrics import named
 from steelyard.spec.plots import LATENCY, TIME, PaperValues, Plot
 from steelyard.spec.printed import Printed
+from steelyard.spec.sides import Level
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class Drawn:
 
 ERRORS = "Bars of error are 95 % intervals over trials, where there are enough to give one."
 NOTES = {
-    TIME: "The median trial of each second, within the least and the greatest.",
+    TIME: "The median trial of each second (of a long phase, of several), within the least and the greatest.",
     LATENCY: "All trials' operations in bins a tenth wide, within the trials' least and greatest shares.",
 }
 NOTE = "95 % intervals over trials; a percentile of fewer than ten has its least and greatest."
@@ -123,24 +125,32 @@ def _paper(values: PaperValues, lines: Sequence[str], plot: Plot, measured: set[
     if series not in measured:
         series = f"paper: {series}"
     fixed = {"series": series, "trials": None, "point": "as printed in the paper", "source": PAPER}
-    over = _base(values, plot)
-    if over is None:
-        return []
-    return [
-        {**fixed, "x": x, **_printed(y.scaled(1 / over))} for x, y in zip(values.x, values.y, strict=True)
-    ]
+    rows = []
+    for x, y in zip(values.x, values.y, strict=True):
+        if over := _base(values, x, plot):
+            rows.append({**fixed, "x": x, **_printed(y.scaled(1 / over))})
+    return rows
 
 
-def _base(values: PaperValues, plot: Plot) -> float | None:
-    """What the paper's values are divided by: its own at the level of `relative`; None where it has none."""
+def _base(values: PaperValues, x: Level, plot: Plot) -> float | None:
+    """What a value of the paper is divided by: its own at the level of `relative`; None where it has none."""
     if not plot.relative:
         return 1.0
-    for other in plot.paper:
-        for x, y in zip(other.x, other.y, strict=True):
-            said = {**other.at, plot.x: x}
-            if other.metric == values.metric and said == {**values.at, plot.x: x, **plot.relative}:
-                return y.middle
-    return None
+    wanted = _texts({**values.at, plot.x: x, **plot.relative})
+    return next(
+        (
+            y.middle
+            for other in plot.paper
+            for at, y in zip(other.x, other.y, strict=True)
+            if other.metric == values.metric and _texts({**other.at, plot.x: at}) == wanted
+        ),
+        None,
+    )
+
+
+def _texts(said: Mapping[str, Any]) -> dict[str, str]:
+    """Levels as they are compared."""
+    return {column: level_text(level) for column, level in said.items()}
 
 
 def _printed(y: Printed) -> dict[str, Any]:

@@ -54,15 +54,15 @@ def _counted(answers: Sequence[Answer], what: str, whose: str = "") -> str:
 
 def claims_table(found: Answers) -> Table | None:
     """One row a claim of the paper: statement, verdicts, what was found and what the paper prints."""
-    return _table("Claims", "claim", found.claims)
+    return _table("Claims", "claim", found.claims, RULE)
 
 
 def checks_table(found: Answers) -> Table | None:
     """The same of our own checks."""
-    return _table("Checks of ours", "check", found.checks)
+    return _table("Checks of ours", "check", found.checks, "" if found.claims else RULE)
 
 
-def _table(title: str, first: str, answers: Sequence[Answer]) -> Table | None:
+def _table(title: str, first: str, answers: Sequence[Answer], note: str) -> Table | None:
     rows = [
         (
             answer.claim.id,
@@ -75,7 +75,7 @@ def _table(title: str, first: str, answers: Sequence[Answer]) -> Table | None:
         for answer in answers
     ]
     columns = (first, "statement", "direction", "size", "found", "paper")
-    return Table(title, columns, rows, words=4, note=RULE) if rows else None
+    return Table(title, columns, rows, words=4, note=note) if rows else None
 
 
 def grounds(answer: Answer) -> Iterator[tuple[str, str]]:
@@ -87,8 +87,9 @@ def grounds(answer: Answer) -> Iterator[tuple[str, str]]:
     if verdict.same_as:
         yield "one finding with", f"{verdict.same_as}: the same contrast of the same trials"
     for other in verdict.sources:
-        agrees = "" if other.size == "not claimed" else f": size {other.size}"
-        yield "other sources", clean(f"{other.name} {other.printed}{agrees}")
+        agrees = {"direction": other.direction, "size": other.size}
+        told = ", ".join(f"{what} {answer}" for what, answer in agrees.items() if answer != "not claimed")
+        yield "other sources", clean(f"{other.name} {other.printed}" + (f": {told}" if told else ""))
     for reason in verdict.reasons:
         yield "undecided", clean(reason)
     for reason in verdict.left_out:
