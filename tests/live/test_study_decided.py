@@ -1,4 +1,4 @@
-"""A study that ends when it is decided, on the real engine: looked at, interrupted in what was added, gone on."""
+"""A study that ends when it is decided, on the real engine; interrupted in what was added, it goes on."""
 
 from __future__ import annotations
 
