@@ -151,7 +151,7 @@ def _verdict(claim: Claim, made: Case, reasons: tuple[str, ...], small: bool) ->
     Args:
         reasons: what speaks against judging, however many repetitions there are.
     """
-    curable = not reasons
+    curable = not reasons and all(cell.mostly_counts for cell, _ in made.judged)
     reasons = (*reasons, *_few(made.judged))
     return replace(
         _of_finding(claim, made, reasons, small),

@@ -88,7 +88,7 @@ class Verdict:
         chance: as of `Finding`.
         points: numbers of the study's points whose trials it rests on.
         lacking: repetitions that some cell has too few to be judged at all.
-        curable: whether nothing but a lack of repetitions can keep it undecided.
+        curable: whether only a lack of repetitions can keep it undecided, and further ones would count.
         printed: the paper's figure as it prints it.
         sources: other sources' figures for the same check.
         metric: as of `Finding`.

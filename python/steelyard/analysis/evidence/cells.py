@@ -155,6 +155,12 @@ class Cell:
         """Numbers of the study's points that its trials are of."""
         return frozenset(int(row["point"]) for row in self.rows if row.get("point"))
 
+    @property
+    def mostly_counts(self) -> bool:
+        """Whether most of its trials count: else more of them would hardly, either (a client that is always
+        saturated, a host that is too small)."""
+        return 2 * len(self.counting) > len(self.rows)
+
     def lacking(self, metric: str) -> int:
         """How many units it has too few to be judged."""
         sample = self.sample(metric)
