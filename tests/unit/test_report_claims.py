@@ -21,6 +21,7 @@ from steelyard.report.figures import trial_frame
 from steelyard.report.model import ReportModel, build
 from steelyard.report.study.answers import Answers, answers
 from steelyard.report.study.files import escape, latex
+from steelyard.report.study.standing import standings_of
 from steelyard.report.study.verdicts import checks_table, evidence_table, grounds, headline, methods
 from steelyard.report.tables.base import Table
 from steelyard.spec.metrics import CLIENT, INSIDE
@@ -84,6 +85,10 @@ def test_checks_of_ours_are_counted_and_shown_apart(run: Path, found: Answers) -
     ]
     page = write_report(run, "html").read_text()
     assert page.index("<h2>Claims in words</h2>") < page.index("<h2>Checks of ours</h2>")
+
+
+def test_checks_of_ours_stand_in_a_look_at_the_study(run: Path) -> None:
+    assert [one.claim for one in standings_of(run)] == ["C1", "C2", "C3", "C4", "same", "level"]
 
 
 def test_a_value_has_its_unit_and_other_sources_their_word(found: Answers) -> None:
