@@ -111,6 +111,16 @@ def test_ratios_of_the_form_that_ran_stand_beside_the_papers(found: Answers) -> 
     assert rate[2] == "no rate is offered"
 
 
+def test_a_range_that_the_form_drops_is_said(tmp_path: Path) -> None:
+    text = maker.TEXT.replace('id = "C1"', 'id = "C1"\ncovers = [1, 64]', 1)
+    told = answers(build(maker.make_study(tmp_path, text)))
+    assert told is not None
+    assert told.claims[0].verdict.direction == "range not covered"
+    assert dict(grounds(told.claims[0]))["not covered"] == "clients 1 to 16 measured, 1 to 64 claimed"
+    assert headline(told).startswith("4 claims: 1 confirmed, 1 refuted, 1 inconclusive, 1 range not covered")
+    assert not told.claims[0].holds
+
+
 def test_claims_that_rest_on_one_contrast_are_one_finding(tmp_path: Path) -> None:
     again = '[[claims]]\nid = "C1-again"\nstatement = "As C1."\nmetric = "read_service_mean_ns"\n' + (
         'check = { kind = "trend", factor = "clients", direction = "up" }\n'
