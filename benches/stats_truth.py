@@ -134,7 +134,7 @@ def _share(hits: Sequence[bool]) -> float:
 
 
 def _held(found: Outcomes) -> str:
-    """Of means, which are bounded by Student's t, and of percentiles, which are not below ten units."""
+    """Of ratios of means (Student's t), and of percentiles (by ranks, from ten units on by a bootstrap)."""
     shares = []
     for name, claims in (("means", ("ratio", "trend")), ("percentiles", ("ratio of p99", "trend of p99"))):
         held = [one.held[claim] for one in found for claim in claims if claim in one.held]

@@ -148,12 +148,9 @@ class Outcome:
     @property
     def false(self) -> list[str]:
         """Claims of which something was said although nothing is to be found; of a study without effects."""
-        wrong = dict.fromkeys(MODELS, ("confirmed",)) | {"equality": ("refuted",)}
-        return [
-            name
-            for name, word in self.directions.items()
-            if word in wrong.get(name, ("confirmed", "refuted"))
-        ]
+        wrong = dict.fromkeys(CLAIMS, ("confirmed", "refuted"))
+        wrong |= dict.fromkeys(MODELS, ("confirmed",)) | dict.fromkeys(HOLD_ANYWAY, ("refuted",))
+        return [name for name, word in self.directions.items() if word in wrong[name]]
 
     @property
     def found(self) -> dict[str, bool]:

@@ -125,7 +125,7 @@ impl Database for Cql {
     }
 
     fn traffic(&self) -> Option<Traffic> {
-        Some(self.counters.traffic())
+        Some(self.counters.traffic.now().into())
     }
 
     fn coordinators(&self) -> Vec<String> {
