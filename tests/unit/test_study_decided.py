@@ -98,6 +98,13 @@ def test_pairs_are_added_until_it_is_decided(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("bed")
+def test_checks_of_ours_are_decided_too(tmp_path: Path) -> None:
+    asked = study(tmp_path, CLAIM.replace("claims=", "checks=", 1), HOUR)
+    outcome = conduct(asked, Heard(), time.monotonic_ns(), tmp_path / "run", stand=asking(1))
+    assert (outcome.looks, outcome.added) == (2, 2)
+
+
+@pytest.mark.usefixtures("bed")
 def test_a_fixed_plan_is_kept(tmp_path: Path) -> None:
     outcome, _ = went(tmp_path, "budget.fixed=true", stand=asking(1), judge=disturbed("002"))
     assert (outcome.planned, outcome.looks, outcome.disturbed) == (4, 0, 1)

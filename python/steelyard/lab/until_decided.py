@@ -62,7 +62,7 @@ class Extension:
         """The trials that come next; none when the study has ended."""
         if self.folder.budget.fixed:
             return []
-        return self._again() or (self._look() if self.study.claims else [])
+        return self._again() or (self._look() if self.study.claims or self.study.checks else [])
 
     @property
     def left_s(self) -> float:

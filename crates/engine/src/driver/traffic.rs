@@ -4,7 +4,7 @@ use super::coordinators::Coordinators;
 use serde::{Deserialize, Serialize};
 use steelyard_multiplexer as multiplexer;
 
-/// What a driver's connections have done so far.
+/// What a driver's connections have done in a phase, as its summary says it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
     /// Calls of read() that brought bytes.
@@ -15,19 +15,6 @@ pub struct Traffic {
     pub requests: u64,
     /// Answers received.
     pub answers: u64,
-}
-
-impl Traffic {
-    /// What has been done since `before`.
-    #[must_use]
-    pub const fn since(self, before: Self) -> Self {
-        Self {
-            reads: self.reads - before.reads,
-            writes: self.writes - before.writes,
-            requests: self.requests - before.requests,
-            answers: self.answers - before.answers,
-        }
-    }
 }
 
 impl From<multiplexer::Traffic> for Traffic {

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+
+from pydantic import ValidationError
 
 from steelyard.analysis.evidence import Cell, Trials
 from steelyard.report.formatting import NONE, clean, digits
@@ -22,20 +25,28 @@ THROUGHPUT = "ok_per_s"
 
 def ratios_table(asked: Sequence[KeptRatio], model: ReportModel, trials: Trials) -> Table | None:
     """One row a ratio that the study asks for."""
+    if not asked:
+        return None
     points = _points(model)
     rows = [
         (one.of, clean(one.paper.words) if one.paper else NONE, _ours(one, points, trials), clean(one.source))
         for one in asked
     ]
     note = "Ours: the least and the greatest over all points."
-    title = "Ratios of this form beside the paper's"
-    return Table(title, ("ratio", "paper", "ours", "source of the paper's"), rows, 4, note) if rows else None
+    return Table(
+        "Ratios of this form beside the paper's",
+        ("ratio", "paper", "ours", "source of the paper's"),
+        rows,
+        4,
+        note,
+    )
 
 
 def _points(model: ReportModel) -> list[Point]:
+    """The points of the trials whose settings this version of Steelyard can read."""
     found: dict[int, Point] = {}
     for told in (part(trial.manifest, "trial") for trial in model.trials):
-        if told:
+        with suppress(ValidationError):
             trial = Trial.model_validate(told)
             found.setdefault(trial.point, trial)
     return list(found.values())

@@ -12,7 +12,7 @@ from steelyard.results.frames import Results
 
 
 def standings_of(path: Path) -> list[Standing]:
-    """Of the study in this folder, by the trials that are done; none for a study without claims.
+    """Of the study in this folder, by the trials that are done; none for a study without claims or checks.
 
     Raises:
         InputError: its claims cannot be judged.
@@ -20,4 +20,6 @@ def standings_of(path: Path) -> list[Standing]:
     found = answers(build(path))
     if found is None:
         return []
-    return standings([answer.verdict for answer in found.claims], looks_of(Results(path).info))
+    looks = looks_of(Results(path).info)
+    families = (found.claims, found.checks)
+    return [one for judged in families for one in standings([answer.verdict for answer in judged], looks)]

@@ -90,8 +90,9 @@ def grounds(answer: Answer) -> Iterator[tuple[str, str]]:
         agrees = {"direction": other.direction, "size": other.size}
         told = ", ".join(f"{what} {answer}" for what, answer in agrees.items() if answer != "not claimed")
         yield "other sources", clean(f"{other.name} {other.printed}" + (f": {told}" if told else ""))
-    for reason in verdict.reasons:
-        yield "undecided", clean(reason)
+    for place, reason in enumerate(verdict.reasons):
+        uncovered = verdict.direction == "range not covered" and place == 0
+        yield "not covered" if uncovered else "undecided", clean(reason)
     for reason in verdict.left_out:
         yield "left out", clean(reason)
     for why, borne in answer.why:

@@ -17,7 +17,7 @@ pub use plan::HbasePlan;
 
 use super::buffered::{self, SendsTogether, Sent};
 use super::traffic::Counters;
-use super::{Attempts, Database, Driver, OpenError, Options, Traffic};
+use super::{Attempts, Database, Driver, OpenError, Options};
 use crate::generate::Generator;
 use crate::generate::values::Values;
 use crate::operation::{FieldSet, Kind, Operation, Outcome};
@@ -237,10 +237,10 @@ impl Database for Opened {
         self.0.facts.clone()
     }
 
-    fn traffic(&self) -> Option<Traffic> {
+    fn traffic(&self) -> Option<steelyard_multiplexer::Traffic> {
         let mut all = self.0.counters.traffic.now();
         all += self.0.client.traffic();
-        Some(all.into())
+        Some(all)
     }
 
     fn coordinators(&self) -> Vec<String> {
