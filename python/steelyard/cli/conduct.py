@@ -135,7 +135,7 @@ def _size(study: Study, planned: list[Trial]) -> str:
 
 def _beyond(study: Study, plan_s: float) -> str:
     """What may be run beyond the plan."""
-    budget, count = study.budget, len(study.claims)
+    budget, count = study.budget, len(study.claims) + len(study.checks)
     if budget.fixed or len(study.cells) * study.repetitions == 1:
         return ""
     allowed = about(plan_s if budget.time_s is None else budget.time_s)
