@@ -117,10 +117,13 @@ def test_a_studys_page_leads_with_claims_and_figures(
     assert visit.asked == [study_report.as_uri()]
     assert page.evaluate("window.attacked") is None
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.locator(".claims").first.locator(".badge.confirmed").count() == 2
-    assert [h2.inner_text() for h2 in page.locator("h2").all()[:2]] == [
+    papers, ours = page.locator(".claims").all()
+    assert papers.locator(".badge.confirmed").count() == 2
+    assert ours.locator(".badge.confirmed").count() == 2
+    assert [h2.inner_text() for h2 in page.locator("h2").all()[:3]] == [
         "The paper's figures",
         "Claims in words",
+        "Checks of ours",
     ]
     claims, line, bars = page.locator(".chart").all()[:3]
     assert claims.locator("svg .mark-symbol.role-mark path").count() == 4 + 1, (

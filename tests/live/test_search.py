@@ -49,3 +49,33 @@ def test_the_run_offers_a_share_of_what_was_found(
     assert set(trial.intervals()["phase"]) == {"load", "run"}
     frame = steelyard.open(one.out).trials()
     assert frame["search_per_s"].to_list() == [search["found_per_s"]]
+
+
+SHARED = """
+repetitions = 2
+workload = { base = "a", records = 500 }
+system = { kind = "embedded" }
+[rates.peak]
+start = 500
+most = 2000
+probe_s = 1
+[load]
+duration_s = 1
+target = { of = "peak" }
+[factors]
+"load.target.share" = [0.25, 0.5]
+"""
+
+
+def test_a_rate_is_found_once_and_shared(tmp_path: Path) -> None:
+    study, out = tmp_path / "shared.toml", tmp_path / "run"
+    study.write_text(SHARED)
+    one = Command(f"run {study}", out)
+    assert one.end() == 0, one.stderr
+    run = one.result()
+    [rate] = run.run["rates"]
+    assert (out / rate["folder"] / "manifest.json").is_file()
+    for trial in run.trials:
+        share = trial.manifest["trial"]["levels"]["load.target.share"]
+        assert summary(trial, "run")["arrivals"]["rate"] == pytest.approx(share * rate["found_per_s"])
+        assert trial.manifest["rate"]["found_per_s"] == rate["found_per_s"]

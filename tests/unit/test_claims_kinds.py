@@ -70,6 +70,22 @@ def test_a_value_holds_in_every_cell_or_not_at_all() -> None:
     assert one({"kind": "value", "unit": "ms", "below": 12}, frame, ["clients"]).direction == "confirmed"
 
 
+def test_what_refutes_has_its_own_chance() -> None:
+    """A cell far inside the bound says nothing of how surely another one lies beyond it."""
+    frame = trials(lambda clients: {METRIC: 1e6 * clients}, [{"clients": 1}, {"clients": 9}])
+    found = one({"kind": "value", "unit": "ms", "below": 8.6}, frame, ["clients"])
+    assert found.direction == "refuted"
+    assert found.chance is not None
+    assert 1e-4 < found.chance < 0.05
+    order = {"kind": "order", "factor": "clients", "groups": [["a"], ["b", "c"]]}
+    level = {"a": 1.0, "b": 9.0, "c": 0.95}
+    frame = trials(lambda clients: {METRIC: level[clients]}, [{"clients": name} for name in level])
+    found = one(order, frame, ["clients"])
+    assert found.direction == "refuted"
+    assert found.chance is not None
+    assert found.chance > 1e-4
+
+
 def test_a_percentile_is_within_bounds_when_every_run_is() -> None:
     frame = trials(lambda **_: {"read_service_p99_ns": 5e6}, [{"clients": 1}], scatter=0.1)
     check = {"kind": "value", "unit": "ms"}

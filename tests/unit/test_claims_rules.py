@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 from made_trials import METRIC, claim, one, trials
+from pydantic import ValidationError
 
 from steelyard.analysis.claims import judge
 from steelyard.analysis.claims.curves import _wins
@@ -14,7 +15,7 @@ from steelyard.analysis.claims.why import bear_out
 from steelyard.analysis.stats.fits import Comparison, Fit
 from steelyard.analysis.stats.models import MODELS
 from steelyard.analysis.stats.runs import Interval
-from steelyard.spec.checks import Claim
+from steelyard.spec.checks import Claim, Ratio
 
 CLIENTS = [{"clients": n} for n in (1, 2, 4, 8)]
 SIDES = {"numerator": {"where": {"system": "b"}}, "denominator": {"where": {"system": "a"}}}
@@ -95,14 +96,26 @@ def test_pairs_that_shared_a_start_are_one_unit() -> None:
 def test_several_sources_are_each_judged_for_size() -> None:
     points = [{"system": "a"}, {"system": "b"}]
     frame = trials(lambda system: {METRIC: 0.4 if system == "b" else 1.0}, points)
-    papers = {"YCSB": 0.4, "Tudorica": "0.7", "Abramova": {"low": 0.35, "high": 0.6}}
-    found = one({"kind": "ratio", **SIDES, "papers": papers}, frame, [])
+    papers = {"YCSB": 0.4, "Tudorica": "0.7", "Abramova": {"low": 0.35, "high": 0.6}, "Li": 2.0}
+    found = one({"kind": "ratio", **SIDES, "direction": "below", "papers": papers}, frame, [])
     assert (found.direction, found.size) == ("confirmed", "not claimed")
-    assert [(s.name, s.size) for s in found.sources] == [
-        ("YCSB", "confirmed"), ("Tudorica", "refuted"), ("Abramova", "confirmed"),
-    ]  # fmt: skip
-    small = one({"kind": "ratio", **SIDES, "papers": papers}, frame, [], small=True)
+    assert [(s.name, s.direction, s.size) for s in found.sources] == [
+        ("YCSB", "confirmed", "confirmed"),
+        ("Tudorica", "confirmed", "refuted"),
+        ("Abramova", "confirmed", "confirmed"),
+        ("Li", "refuted", "refuted"),
+    ]
+    small = one({"kind": "ratio", **SIDES, "direction": "below", "papers": papers}, frame, [], small=True)
     assert {s.size for s in small.sources} == {"not claimed"}
+    assert [s.direction for s in small.sources] == ["confirmed"] * 3 + ["refuted"]
+
+
+def test_sources_that_contradict_each_other_say_no_direction() -> None:
+    with pytest.raises(ValidationError, match="say the direction"):
+        claim({"kind": "ratio", **SIDES, "papers": {"YCSB": 0.4, "Li": 2.0}})
+    agreed = claim({"kind": "ratio", **SIDES, "papers": {"YCSB": 0.4, "Tudorica": 0.7}}).check
+    assert isinstance(agreed, Ratio)
+    assert not agreed.upwards
 
 
 # most ------------------------------------------------------------------------------------------------------

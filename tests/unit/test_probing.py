@@ -11,7 +11,8 @@ from hdrh.histogram import HdrHistogram
 
 from steelyard.errors import InfrastructureError
 from steelyard.lab.search.probes import find_rate, forget
-from steelyard.spec.load import Load, RateSearch
+from steelyard.spec.highest import RateSearch
+from steelyard.spec.load import Load
 from steelyard.spec.plan import phases
 
 HEAD = "#[StartTime: 1.0 (seconds since epoch)]\n"

@@ -21,6 +21,7 @@ from steelyard.report.figures import trial_frame
 from steelyard.report.model import ReportModel, build
 from steelyard.report.study.answers import Answers, answers
 from steelyard.report.study.files import escape, latex
+from steelyard.report.study.standing import standings_of
 from steelyard.report.study.verdicts import checks_table, evidence_table, grounds, headline, methods
 from steelyard.report.tables.base import Table
 from steelyard.spec.metrics import CLIENT, INSIDE
@@ -86,6 +87,10 @@ def test_checks_of_ours_are_counted_and_shown_apart(run: Path, found: Answers) -
     assert page.index("<h2>Claims in words</h2>") < page.index("<h2>Checks of ours</h2>")
 
 
+def test_checks_of_ours_stand_in_a_look_at_the_study(run: Path) -> None:
+    assert [one.claim for one in standings_of(run)] == ["C1", "C2", "C3", "C4", "same", "level"]
+
+
 def test_a_value_has_its_unit_and_other_sources_their_word(found: Answers) -> None:
     table = checks_table(found)
     assert table is not None
@@ -104,6 +109,16 @@ def test_ratios_of_the_form_that_ran_stand_beside_the_papers(found: Answers) -> 
     assert memory[:2] == ("data to memory", "0.1 to 1")
     assert float(memory[2]) == pytest.approx(20_000 * 1_020 / 2**30, rel=0.02)
     assert rate[2] == "no rate is offered"
+
+
+def test_a_range_that_the_form_drops_is_said(tmp_path: Path) -> None:
+    text = maker.TEXT.replace('id = "C1"', 'id = "C1"\ncovers = [1, 64]', 1)
+    told = answers(build(maker.make_study(tmp_path, text)))
+    assert told is not None
+    assert told.claims[0].verdict.direction == "range not covered"
+    assert dict(grounds(told.claims[0]))["not covered"] == "clients 1 to 16 measured, 1 to 64 claimed"
+    assert headline(told).startswith("4 claims: 1 confirmed, 1 refuted, 1 inconclusive, 1 range not covered")
+    assert not told.claims[0].holds
 
 
 def test_claims_that_rest_on_one_contrast_are_one_finding(tmp_path: Path) -> None:

@@ -95,6 +95,30 @@ def test_sides_that_match_does_not_tell_apart_are_refused(tmp_path: Path) -> Non
     read_study(written(tmp_path, text.replace('match = ["system"]', 'match = ["records"]')))
 
 
+@pytest.mark.parametrize(
+    ("metric", "check", "told"),
+    [
+        ("run_per_s", 'kind = "trend", factor = "operations", direction = "up"', "the longer a run"),
+        ("run_per_s", 'kind = "ratio", numerator = {}, denominator = { metric = "ok_per_s" }, paper = 0.54',
+         "connecting takes time"),
+        ("ok_per_s", 'kind = "ratio", numerator = {}, denominator = { metric = "search_per_s" }, paper = 0.5',
+         "the run offers a share"),
+        ("ok_per_s", 'kind = "trend", factor = "operations", direction = "up"', ""),
+        ("run_per_s", 'kind = "trend", factor = "clients", direction = "up"', ""),
+    ],
+)  # fmt: skip
+def test_what_holds_by_construction_is_refused(tmp_path: Path, metric: str, check: str, told: str) -> None:
+    text = TEXT.replace("clients = [1, 2]\n[[", "clients = [1, 2]\noperations = [10, 20]\n[[", 1)
+    text = text.replace('kind = "trend", factor = "clients", direction = "up"', check)
+    path = written(tmp_path, text.replace('metric = "ok_per_s"', f'metric = "{metric}"', 1))
+    if not told:
+        read_study(path)
+        return
+    with pytest.raises(InputError) as caught:
+        read_study(path)
+    assert f"s.toml:14: claims 1: no claim, since it holds by construction: {told}" in caught.value.message
+
+
 def test_checks_have_the_form_of_claims(tmp_path: Path) -> None:
     text = TEXT.replace('[[claims]]\nid = "C2"', '[[checks]]\nid = "C2"').replace("[claims.c", "[checks.c")
     study = read_study(written(tmp_path, text))
@@ -247,7 +271,10 @@ def test_every_metric_has_words_and_a_unit() -> None:
 def test_editors_know_claims() -> None:
     schema = json.loads(json.dumps(study_schema()))
     assert {"claims", "figures", "deviations", "dropped", "paper"} <= schema["properties"].keys()
-    assert "Trend" in schema["$defs"]
+    kinds = {"Trend", "Value", "SlopeCheck", "Speedup", "Scaling", "Best", "Distribution", "KeptRatio"}
+    assert kinds <= schema["$defs"].keys()
+    paper = schema["$defs"]["Value"]["properties"]["paper"]["anyOf"]
+    assert {one.get("type") for one in paper} == {"number", "string", "null", None}, "and the table"
 
 
 PAPERS = [name for name in sorted(shipped()) if "/" in name]

@@ -3,90 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from engine_fixtures import FakeEngine, Heard
+from study_fixtures import Bed, attempts, bed, disturbed, go, said, statuses, study
 
 import steelyard
 from steelyard.errors import InfrastructureError, InputError, Interrupted
-from steelyard.hosts.say import Say
 from steelyard.lab.signals import Interrupts
-from steelyard.lab.study import Outcome, conduct
-from steelyard.results.disturbance import Disturbance
 from steelyard.results.store import RunFolder
-from steelyard.spec.models import Study
 from steelyard.spec.read import read_study
 from steelyard.spec.trials import trials
-from steelyard.systems.null import NullTestbed
-from steelyard.watch.target import WatchTarget
 
-TEXT = """
-repetitions = 2
-workload = "c"
-[systems.one]
-kind = "null"
-[systems.two]
-kind = "null"
-[load]
-duration_s = 0.01
-[factors]
-clients = [1]
-"""
+__all__ = ["bed"]
+
 PLANNED = ("number", "point", "repetition", "seed", "group", "data", "system", "variant", "levels")
-
-
-class Bed(NullTestbed):
-    """Notes what is done to every testbed; `up` of the n-th can be told to raise."""
-
-    calls: list[str]
-    faults: dict[int, Exception]
-
-    def up(self, _say: Say) -> None:
-        self.calls.append("up")
-        if error := self.faults.pop(self.calls.count("up"), None):
-            raise error
-
-    def down(self, _say: Say) -> None:
-        self.calls.append("down")
-
-    def driver(self) -> dict[str, Any]:
-        return {"kind": "null", "fresh": False}
-
-    def targets(self) -> Sequence[WatchTarget]:
-        return []
-
-
-@pytest.fixture
-def bed(monkeypatch: pytest.MonkeyPatch, fake_engine: FakeEngine) -> type[Bed]:
-    fake_engine.mode("")
-    Bed.calls, Bed.faults = [], {}
-    monkeypatch.setattr("steelyard.lab.study.create", lambda *_, **__: Bed())
-    return Bed
-
-
-def study(folder: Path, *overrides: str) -> Study:
-    path = folder / "s.toml"
-    path.write_text(TEXT)
-    return read_study(path, overrides)
-
-
-def go(folder: Path, asked: Study, **words: Any) -> Outcome:
-    return conduct(asked, Heard(), 1, folder / "run", **words)
-
-
-def said(folder: Path) -> dict[str, Any]:
-    return json.loads((folder / "run" / "run.json").read_text())  # type: ignore[no-any-return]
-
-
-def statuses(folder: Path) -> list[str]:
-    return [row["status"] for row in said(folder)["trials"]]
-
-
-def attempts(folder: Path) -> dict[int, list[dict[str, Any]]]:
-    return {row["number"]: row["attempts"] for row in said(folder)["trials"] if row["attempts"]}
 
 
 def plans(folder: Path) -> list[dict[str, Any]]:
@@ -121,8 +53,17 @@ def test_a_trial_that_failed_is_run_once_more(tmp_path: Path, bed: type[Bed]) ->
     assert outcome.errors == []
     assert statuses(tmp_path) == ["done"] * 4
     assert attempts(tmp_path) == {
-        3: [{"folder": "attempts/003.1", "status": "failed", "reason": "no luck", "tainted": None}]
+        3: [
+            {
+                "folder": "attempts/003.1",
+                "status": "failed",
+                "reason": "no luck",
+                "tainted": None,
+                "seconds": attempts(tmp_path)[3][0]["seconds"],
+            }
+        ]
     }
+    assert attempts(tmp_path)[3][0]["seconds"] > 0
     assert (tmp_path / "run" / "attempts" / "003.1" / "manifest.json").is_file()
 
 
@@ -148,13 +89,8 @@ def test_an_error_that_all_would_meet_ends_the_study(tmp_path: Path, bed: type[B
     assert statuses(tmp_path) == ["done", "failed"] + ["planned"] * 2
 
 
-def disturbed(*numbers: str, passing: bool = True) -> Callable[[Path], Disturbance | None]:
-    """A judge that finds these trials disturbed, each time it looks."""
-    return lambda folder: Disturbance("steal: 5 %", passing) if folder.name in numbers else None
-
-
 def test_a_disturbed_trial_is_run_once_more_and_both_are_kept(tmp_path: Path, bed: type[Bed]) -> None:
-    go(tmp_path, study(tmp_path), judge=disturbed("002"))
+    go(tmp_path, study(tmp_path, "budget.fixed=true"), judge=disturbed("002"))
     assert len(bed.calls) == 2 * 5
     row = said(tmp_path)["trials"][1]
     assert (row["status"], row["tainted"]) == ("done", "steal: 5 %")
@@ -194,7 +130,7 @@ def test_what_would_come_again_is_only_noted(tmp_path: Path, bed: type[Bed]) -> 
 
 
 def test_what_was_disturbed_is_run_again_when_asked(tmp_path: Path, bed: type[Bed]) -> None:
-    asked = study(tmp_path)
+    asked = study(tmp_path, "budget.fixed=true")
     assert go(tmp_path, asked, judge=disturbed("002")).disturbed == 1
     bed.calls.clear()
     assert go(tmp_path, asked, resume=True).disturbed == 1

@@ -403,7 +403,7 @@ impl PhaseRunner<'_> {
 /// What the process has used, and its driver's connections have done, so far.
 struct Used {
     cpu: Usage,
-    traffic: Option<Traffic>,
+    traffic: Option<steelyard_multiplexer::Traffic>,
 }
 
 impl Used {
@@ -415,7 +415,7 @@ impl Used {
     }
 
     fn traffic_since(&self, before: &Self) -> Option<Traffic> {
-        Some(self.traffic?.since(before.traffic?))
+        Some(self.traffic?.since(before.traffic?).into())
     }
 }
 

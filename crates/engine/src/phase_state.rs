@@ -337,6 +337,7 @@ impl PhaseState {
             self.kinds[Kind::Flush as usize].bytes += op.values.len() as u64;
         }
         self.unflushed += batch.pending.len() as u64;
+        self.share(did, reply);
         if let Some((outcome, text)) = reply.failure.take() {
             self.complain(outcome, format!("flush: {text}"));
         }

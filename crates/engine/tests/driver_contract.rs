@@ -1,9 +1,9 @@
 //! Each driver against the shared contract, and what is its own: what it keeps, what it refuses.
 //!
-//! CQL's run against the fake; those with `real` in their names, and what a fake cannot refuse, need a server:
+//! CQL's and HBase's run against the fakes; those with `real` in their names, and what a fake cannot refuse, need a server:
 //! `STEELYARD_TEST_CQL=host:port cargo test --test driver_contract -- --ignored cql`. More of the driver's options may stand in
-//! `STEELYARD_TEST_CQL_OPTIONS`, as JSON. The HBase tests likewise: `STEELYARD_TEST_HBASE`
-//! names a server that answers the connection registry.
+//! `STEELYARD_TEST_CQL_OPTIONS`, as JSON. The HBase tests likewise: `STEELYARD_TEST_HBASE` names a server that answers the
+//! connection registry.
 
 mod cluster;
 mod contract;
@@ -120,8 +120,8 @@ fn real_cql() -> String {
     std::env::var("STEELYARD_TEST_CQL").expect("STEELYARD_TEST_CQL=host:port")
 }
 
-/// One that keeps records of the contract's shape.
-fn fake_cql() -> Fake {
+/// Servers that keep records of the contract's shape.
+fn fake() -> Fake {
     Fake::start(&["--store", "--fields", &FIELDS.to_string()])
 }
 
@@ -154,7 +154,7 @@ fn keeps_the_contract(server: &str) {
 
 #[test]
 fn cql_keeps_the_contract() {
-    keeps_the_contract(fake_cql().cql());
+    keeps_the_contract(fake().cql());
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn cql_names_what_is_wrong_with_a_plan() {
         ("local_datacenter", json!("nowhere"), "no node is in"),
         ("hosts", json!([]), "contact point"),
     ];
-    refused(fake_cql().cql(), &cases);
+    refused(fake().cql(), &cases);
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn cql_says_what_a_real_server_refuses() {
 
 #[test]
 fn cql_says_whether_replicas_coordinate() {
-    let fake = fake_cql();
+    let fake = fake();
     reactor().block_on(async {
         for wanted in [true, false] {
             let plan = cql_at(fake.cql(), &[("token_aware", json!(wanted))]);
@@ -243,7 +243,7 @@ fn cql_says_whether_replicas_coordinate() {
 #[test]
 fn cql_needs_one_contact_point_that_answers() {
     let dead = "127.0.0.1:1";
-    let fake = fake_cql();
+    let fake = fake();
     let open = |hosts: &[&str]| {
         let plan = cql_at(fake.cql(), &[("hosts", json!(hosts))]);
         reactor().block_on(driver::open(&plan)).err()
@@ -263,14 +263,37 @@ fn hbase(table: &str, change: &[(&str, Value)]) -> Plan {
     changed(driver, "STEELYARD_TEST_HBASE_OPTIONS", change)
 }
 
+/// The HBase driver's plan for `fake`, whose table is always there.
+fn hbase_at(fake: &Fake, change: &[(&str, Value)]) -> Plan {
+    changed(fake.driver("hbase"), "STEELYARD_TEST_HBASE_OPTIONS", change)
+}
+
+async fn hbase_contract(driver: Arc<dyn Database>) {
+    tokio::task::LocalSet::new()
+        .run_until(contract(driver, HBASE))
+        .await;
+}
+
 const HBASE: Traits = Traits {
     grain_us: 1000,
     sees_empty_records: false,
 };
 
 #[test]
-#[ignore = "needs an HBase cluster: STEELYARD_TEST_HBASE=host:port"]
 fn hbase_keeps_the_contract() {
+    let fake = fake();
+    // A scan takes several calls.
+    let plan = hbase_at(&fake, &[("scan_caching", json!(3))]);
+    reactor().block_on(async {
+        let driver = driver::open(&plan).await.expect("the fake");
+        hbase_contract(Arc::clone(&driver)).await;
+        assert_eq!(driver.coordinators(), [fake.hbase()]);
+    });
+}
+
+#[test]
+#[ignore = "needs an HBase cluster: STEELYARD_TEST_HBASE=host:port"]
+fn hbase_keeps_the_contract_on_a_real_cluster() {
     reactor().block_on(async {
         // Splits between the contract's keys, so that scans cross them.
         let plan = hbase("contract", &[("regions", json!(4))]);
@@ -278,9 +301,7 @@ fn hbase_keeps_the_contract() {
         let facts = driver.facts();
         println!("{facts:#}");
         assert_eq!(facts["table"]["regions"], 4);
-        tokio::task::LocalSet::new()
-            .run_until(contract(driver, HBASE))
-            .await;
+        hbase_contract(driver).await;
     });
     cluster::dropped("steelyard_contract");
 }
@@ -355,15 +376,13 @@ fn hbase_names_what_the_cluster_refuses() {
 }
 
 #[test]
-#[ignore = "needs an HBase cluster: STEELYARD_TEST_HBASE=host:port"]
 fn hbase_needs_one_server_of_the_registry_that_answers() {
     let dead = "127.0.0.1:1";
-    let server = cluster::server();
+    let fake = fake();
     let open = |servers: &[&str]| {
-        let plan = hbase("registry", &[("registry", json!(servers))]);
+        let plan = hbase_at(&fake, &[("registry", json!(servers))]);
         reactor().block_on(driver::open(&plan)).err()
     };
-    assert!(open(&[dead, &server]).is_none());
-    cluster::dropped("steelyard_registry");
+    assert!(open(&[dead, fake.hbase()]).is_none());
     assert!(matches!(open(&[dead]), Some(OpenError::Reach(_))));
 }

@@ -2,7 +2,7 @@
 //! write down when each request came and when its answer left.
 //!
 //! They store nothing: every read finds a record of the shape agreed on, every write succeeds, unless the case says otherwise.
-//! With `--store` CQL keeps what is written, for tests of what the engine makes of servers that lose data. The number of an
+//! With `--store` they keep what is written, for the drivers' contract and for tests of what the engine makes of servers that lose data. The number of an
 //! operation is the decimal number that its key ends with. One thread, one epoll, one absolute timerfd: answers leave when they are
 //! due, to some ten microseconds.
 //!

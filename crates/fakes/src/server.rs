@@ -64,7 +64,11 @@ impl Server {
             poll.add(door, token)?;
         }
         Ok(Self {
-            hbase: Hbase::new(arguments.shape, hbase_door.local_addr()?.port()),
+            hbase: Hbase::new(
+                arguments.shape,
+                hbase_door.local_addr()?.port(),
+                arguments.store,
+            ),
             cql: Cql::new(arguments.shape, arguments.nodes, arguments.store),
             store: arguments.store.then(Store::default),
             ended: HashSet::new(),
@@ -345,7 +349,7 @@ impl Server {
         };
         match &operation.ticket {
             Ticket::Cql(ticket) => self.cql.answer(ticket, fate, found, out),
-            Ticket::Hbase(ticket) => self.hbase.answer(ticket, fate, out),
+            Ticket::Hbase(ticket) => self.hbase.answer(ticket, fate, found, out),
         }
     }
 

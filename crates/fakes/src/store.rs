@@ -27,6 +27,8 @@ pub enum Request {
     },
     /// What was written until then is gone.
     Delete { key: Vec<u8>, timestamp: i64 },
+    /// Writes that came in one message.
+    Together(Vec<Self>),
 }
 
 /// A record found: its key, and its fields' values by their places.
@@ -110,6 +112,12 @@ impl Store {
             Request::Delete { key, timestamp } => {
                 let record = self.0.entry(key.clone()).or_default();
                 record.deleted = record.deleted.max(*timestamp);
+                Vec::new()
+            }
+            Request::Together(requests) => {
+                for request in requests {
+                    self.perform(request, view);
+                }
                 Vec::new()
             }
         }

@@ -14,9 +14,24 @@ pub struct Cql {
 /// How an answer finds its call, and what it says.
 #[derive(Debug)]
 pub struct Hbase {
-    pub call: u64,
-    /// The row to be returned; none for a write.
-    pub row: Option<Box<[u8]>>,
+    pub id: u64,
+    pub call: Call,
+}
+
+/// A call of HBase. Fields are named by their places; none: all.
+#[derive(Debug)]
+pub enum Call {
+    /// Of one row.
+    Get {
+        row: Box<[u8]>,
+        fields: Option<Vec<usize>>,
+    },
+    /// One put or delete.
+    Mutate,
+    /// Several, under these indices.
+    Multi(Vec<u64>),
+    /// Rows, for the scanner of that number.
+    Scan { id: u64, fields: Option<Vec<usize>> },
 }
 
 /// A request about a record.

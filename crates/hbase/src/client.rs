@@ -16,9 +16,9 @@ use crate::locate::TableState;
 use crate::names::TableName;
 use crate::once::Once;
 use crate::region::Placed;
-use crate::rpc::Traffic;
 use crate::shared::{Config, Core, Table};
 use std::sync::Arc;
+use steelyard_multiplexer::Traffic;
 
 /// A client of one cluster. Cheap to clone, shared by tasks and threads. Its calls need a tokio runtime with I/O and time.
 ///

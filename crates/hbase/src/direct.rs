@@ -17,29 +17,6 @@ use crate::stamps::Stamps;
 use bytes::Bytes;
 use std::sync::Arc;
 use std::time::Duration;
-use steelyard_multiplexer::{Framing, Malformed};
-
-/// Frames of HBase's RPC: four bytes of length, then a response.
-#[derive(Debug)]
-pub struct Frames;
-
-const GARBAGE: Malformed = Malformed("the server speaks no RPC of HBase");
-
-impl Framing for Frames {
-    const IDENTIFIERS: usize = 1 << 20;
-
-    fn length(received: &[u8]) -> Result<Option<usize>, Malformed> {
-        match rpc::frame_len(received) {
-            Some(length) if length > rpc::MAX_FRAME => Err(GARBAGE),
-            length => Ok(length.map(|length| 4 + length)),
-        }
-    }
-
-    fn identifier(frame: &[u8]) -> Result<Option<u32>, Malformed> {
-        let response = rpc::read(&frame[4..]).ok_or(GARBAGE)?;
-        Ok((response.id != rpc::NO_CALL).then_some(response.id))
-    }
-}
 
 /// Where a row is, as far as is known.
 #[derive(Debug, Clone)]
@@ -131,7 +108,7 @@ impl Direct {
     /// What the server said, or [`Error::Protocol`] for bytes that are no answer.
     pub fn read(&self, frame: &[u8], place: &Place, stamps: Stamps) -> Result<Row, Error> {
         let server = &place.location.server.address;
-        let frame = Bytes::copy_from_slice(&frame[4..]);
+        let frame = Bytes::copy_from_slice(&frame[rpc::LENGTH..]);
         let read = rpc::answer(&frame, server, stamps).and_then(|reply| {
             let response: pb::GetResponse = reply.decode(server)?;
             Ok(row_answer(response.result, &reply, &place.location)?.value)

@@ -66,13 +66,14 @@ pub use call::{
 };
 pub use cell::{Cell, CellKind, Cells, Row};
 pub use client::{Client, ScanOperation};
-pub use direct::{Call, Direct, Frames, Place};
+pub use direct::{Call, Direct, Place};
 pub use error::{Action, Error, Exception};
 pub use names::{Address, NotAName, ServerName, TableName};
 pub use once::{Batch, Once, Scanner};
 pub use region::{Placed, Region};
 pub use registry::Registry;
-pub use rpc::Traffic;
+pub use rpc::Frames;
 pub use shared::{Config, Retries, Table};
 pub use stamps::Stamps;
+pub use steelyard_multiplexer::Traffic;
 pub use zookeeper::{ZooKeeper, ZooKeeperError};

@@ -148,6 +148,64 @@ fn a_frame_that_answers_nothing_is_handed_out_without_a_tag() {
     assert_eq!(connection.next_answer(), Ok(None));
 }
 
+/// Frames whose first four bytes say how long they are.
+#[derive(Debug)]
+struct Long;
+
+impl Framing for Long {
+    const IDENTIFIERS: usize = 1;
+
+    fn length(received: &[u8]) -> Result<Option<usize>, Malformed> {
+        let length = received.first_chunk::<4>();
+        Ok(length.map(|length| u32::from_be_bytes(*length) as usize))
+    }
+
+    fn identifier(_: &[u8]) -> Result<Option<u32>, Malformed> {
+        Ok(None)
+    }
+}
+
+#[test]
+fn frames_that_are_kept_stay_as_they_were_and_those_behind_them_come_whole() {
+    let frame = |length: usize, fill: u8| {
+        let mut frame = vec![fill; length];
+        frame[..4].copy_from_slice(&(length as u32).to_be_bytes());
+        frame
+    };
+    let frames = [(50, 1), (300_000, 2), (70, 3), (200_000, 4), (90_000, 5)];
+    let frames = frames.map(|(length, fill)| frame(length, fill));
+    let stream = frames.concat();
+    let (mut incoming, mut rest, mut kept) = (Incoming::<Long>::default(), &stream[..], Vec::new());
+    while !rest.is_empty() {
+        let room = incoming.room().expect("frames");
+        let count = room.len().min(rest.len());
+        room[..count].copy_from_slice(&rest[..count]);
+        incoming.received(count);
+        rest = &rest[count..];
+        while incoming.next_frame().expect("frames").is_some() {
+            kept.push(incoming.take_frame());
+        }
+    }
+    assert!(
+        kept.iter()
+            .map(|frame| &frame[..])
+            .eq(frames.iter().map(|frame| &frame[..]))
+    );
+}
+
+#[test]
+fn what_is_taken_to_be_written_makes_room_for_more() {
+    let mut requests = Requests::new(3, 9);
+    let ask = |requests: &mut Requests<u8>| requests.request(7, |_, out| out.extend(b"ask"));
+    assert_eq!((ask(&mut requests), ask(&mut requests)), (Ok(0), Err(Full)));
+    let mut writing = Vec::new();
+    assert_eq!(requests.take(&mut writing, || 10), 1);
+    assert_eq!((&writing[..], requests.waiting()), (&b"ask"[..], 0));
+    assert_eq!(ask(&mut requests), Ok(1));
+    assert_eq!(requests.answered(0), Ok(Some((7, 10))));
+    assert_eq!(requests.answered(1), Ok(Some((7, 0))), "no write had it");
+}
+
 proptest! {
     #[test]
     fn however_bytes_arrive_every_answer_comes_whole(

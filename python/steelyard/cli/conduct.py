@@ -14,8 +14,9 @@ from steelyard.lab.study import Outcome
 from steelyard.lab.study import conduct as conduct_study
 from steelyard.lab.time_left import about
 from steelyard.results.clock import process_start_ns
-from steelyard.spec.estimate import assumptions, estimate
+from steelyard.spec.estimate import assumptions, estimate, searches_seconds
 from steelyard.spec.models import Study, Trial
+from steelyard.spec.rates import share_of
 from steelyard.spec.trials import APART, data_bytes, trials
 from steelyard.spec.units import bytes_text
 
@@ -37,14 +38,16 @@ def conduct(
     Raises:
         SteelyardError: what went wrong first; the result is written all the same.
     """
+    from steelyard.report.study.standing import standings_of
     from steelyard.report.taint import taint
 
     goes_on = resume and out is not None and (out / "run.json").is_file()
     show = make_show(Console(stderr=True, highlight=False))
     try:
         outcome = conduct_study(
-            study, show, process_start_ns(), out, resume=goes_on, disturbed=disturbed, judge=taint
-        )
+            study, show, process_start_ns(), out, resume=goes_on, disturbed=disturbed, judge=taint,
+            stand=standings_of,
+        )  # fmt: skip
     finally:
         show.finish()
     failed = len(outcome.errors)  # before a report that cannot be made adds to them
@@ -65,7 +68,7 @@ def _present(outcome: Outcome, *, report: bool, points: int) -> None:
     from steelyard.report import text_report, write_report
 
     console = Console(highlight=False)
-    lines = [*_disturbed(outcome), f"result: {outcome.path}"]
+    lines = [*_looked(outcome), *_disturbed(outcome), f"result: {outcome.path}"]
     try:
         if points > 1:  # a page of each trial would be long; any of them can be had afterwards
             show_points(outcome.path, console)
@@ -77,6 +80,13 @@ def _present(outcome: Outcome, *, report: bool, points: int) -> None:
         outcome.errors.append(InfrastructureError(f"the report could not be made: {error}"))
     for line in lines:
         console.print(line, soft_wrap=True, markup=False)
+
+
+def _looked(outcome: Outcome) -> list[str]:
+    if not outcome.looks:
+        return []
+    looks = f"{outcome.looks} look{'s' * (outcome.looks > 1)} at the claims"
+    return [f"{looks}; {outcome.added or 'no'} trials were added to the plan"]
 
 
 def _disturbed(outcome: Outcome) -> list[str]:
@@ -111,15 +121,27 @@ def list_trials(study: Study) -> None:
 
 def _size(study: Study, planned: list[Trial]) -> str:
     needs = estimate(planned)
+    seconds = needs.seconds + searches_seconds(study, planned)
     count = f"{len(planned)} trial{'s' * (len(planned) > 1)}"
     points = (
         f" of {len(study.cells)} points, order {study.order}, reset {study.reset}" if study.points else ""
     )
     return (
         f"{count}; nothing was started{points}\n"
-        f"{about(needs.seconds)}; disk: about {bytes_text(needs.disk_bytes)} at a time for the systems, "
-        f"{bytes_text(needs.results_bytes)} for the results"
+        f"{about(seconds)}; disk: about {bytes_text(needs.disk_bytes)} at a time for the systems, "
+        f"{bytes_text(needs.results_bytes)} for the results{_beyond(study, needs.seconds)}"
     )
+
+
+def _beyond(study: Study, plan_s: float) -> str:
+    """What may be run beyond the plan."""
+    budget, count = study.budget, len(study.claims) + len(study.checks)
+    if budget.fixed or len(study.cells) * study.repetitions == 1:
+        return ""
+    allowed = about(plan_s if budget.time_s is None else budget.time_s)
+    most = f", and up to {budget.most(study.repetitions)} repetitions of a point until "
+    added = most + (f"{count} claims are decided" if count > 1 else "the claim is decided") if count else ""
+    return f"\nbeyond the plan, {allowed} at most: what was disturbed is run again{added} (--fixed: nothing)"
 
 
 def _data(trial: Trial) -> str:
@@ -131,5 +153,7 @@ def _rate(trial: Trial) -> str:
     limit = f"{load.operations:,} operations" if load.operations else f"{load.duration_s:g} s"
     if load.search:
         return f"{limit}, at {load.search.share:g} of the highest rate, which is searched"
+    if share := share_of(trial):
+        return f"{limit}, {share.share:g} of rate {share.of}, at most {load.cap} in flight"
     rate = f"{load.target:g}/s due, at most {load.cap} in flight" if load.target else f"{load.cap} clients"
     return f"{limit}, {rate}"

@@ -11,7 +11,7 @@ from steelyard.lab.time_left import about
 from steelyard.results.flat import flat
 from steelyard.results.store import study_values
 from steelyard.spec.asked import Asked
-from steelyard.spec.estimate import estimate
+from steelyard.spec.estimate import estimate, searches_seconds
 from steelyard.spec.models import Study
 from steelyard.spec.trials import data_to_memory, trials
 from steelyard.spec.units import bytes_text
@@ -56,7 +56,10 @@ def _amounts(forms: list[Study]) -> dict[str, list[str]]:
         "points": [str(len(study.cells)) for study in forms],
         "trials": [str(len(one)) for one in planned],
         "data to memory of a node": [_data_to_memory(study) for study in forms],
-        "time (estimated)": [about(need.seconds) for need in needs],
+        "time (estimated)": [
+            about(need.seconds + searches_seconds(study, one))
+            for study, one, need in zip(forms, planned, needs, strict=True)
+        ],
         "disk (estimated)": [bytes_text(need.disk_bytes + need.results_bytes) for need in needs],
     }
 

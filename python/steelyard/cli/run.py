@@ -37,6 +37,18 @@ def run(  # noqa: PLR0917 - typer calls it by name
         bool,
         typer.Option("--disturbed", help="With --resume: run again also what was disturbed from outside."),
     ] = False,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME|N|TIME,N",
+            help="What may be run beyond the plan: 2h, 24 (most repetitions of a point), or 2h,24.  "
+            "[default: as long as the plan takes, four times its repetitions]",
+        ),
+    ] = None,
+    fixed: Annotated[
+        bool,
+        typer.Option("--fixed", help="Keep the plan as it is: nothing is run again or added at its end."),
+    ] = False,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write the HTML report.")] = True,
     fail_on_claims: Annotated[
         bool,
@@ -48,11 +60,18 @@ def run(  # noqa: PLR0917 - typer calls it by name
     A study that was interrupted goes on where it was when the same command is given again with the same
     --out, or with --resume RESULT: trials that are done are kept, one that was not finished is begun again.
     With --disturbed so is one that other guests of the host or other programs disturbed; both are kept.
+
+    A study ends when it is decided: when its plan has been carried out, what was disturbed is run again, and
+    repetitions are added for claims that so many are likely to decide, within --budget. However often the
+    claims are looked at, they share one error rate of 5 % (docs/statistics.md). --fixed keeps the plan.
     """
     from steelyard.cli.conduct import conduct, list_trials
+    from steelyard.spec.budget import overrides
     from steelyard.spec.read import read_study
     from steelyard.spec.shipped import find_study
 
+    if fixed and budget:
+        raise InputError("--fixed keeps the plan, and --budget says what may be added to it: leave one out")
     if disturbed and resume is None:
         raise InputError("--disturbed goes with --resume: it is about trials that are done")
     if resume is not None:
@@ -65,7 +84,8 @@ def run(  # noqa: PLR0917 - typer calls it by name
         raise InputError("Missing argument 'STUDY'.", hint="`steelyard studies list` names the shipped ones")
     else:
         path = find_study(study)
-    read = read_study(path, set_ or (), small=small)
+    said = [*(set_ or ()), *(overrides(budget) if budget else ()), *(["budget.fixed=true"] if fixed else ())]
+    read = read_study(path, said, small=small)
     if fail_on_claims and not read.claims:
         raise InputError(f"--fail-on-claims: {path} has no [[claims]]")
     if dry_run:

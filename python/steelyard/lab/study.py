@@ -17,9 +17,11 @@ from steelyard.hosts.snapshots import SnapshotChangedError
 from steelyard.lab.datasets import DataSets
 from steelyard.lab.lease import Lease
 from steelyard.lab.progress import Show
+from steelyard.lab.shared_rates import SharedRates
 from steelyard.lab.signals import Interrupts
 from steelyard.lab.time_left import TimeLeft
 from steelyard.lab.trial import TrialRun
+from steelyard.lab.until_decided import Extension, Stand
 from steelyard.results.disturbance import Disturbance
 from steelyard.results.store import RunFolder
 from steelyard.spec.estimate import each
@@ -47,6 +49,8 @@ class Outcome:
         errors: of the trials that failed, in order.
         interrupted: whether the user stopped it.
         disturbed: how many trials do not count, for a reason that another attempt may be free of.
+        looks: how often the claims were looked at; 0 where the plan was kept as it is, or there are none.
+        added: trials beyond the plan.
     """
 
     path: Path
@@ -54,6 +58,8 @@ class Outcome:
     errors: list[SteelyardError] = field(default_factory=list)
     interrupted: bool = False
     disturbed: int = 0
+    looks: int = 0
+    added: int = 0
 
 
 def conduct(
@@ -65,8 +71,9 @@ def conduct(
     resume: bool = False,
     disturbed: bool = False,
     judge: Judge = lambda _: None,
+    stand: Stand = lambda _: (),
 ) -> Outcome:
-    """Run every trial that is not done yet.
+    """Run every trial that is not done yet, and, unless the study's budget is fixed, what decides it.
 
     Args:
         study: the study.
@@ -76,6 +83,7 @@ def conduct(
         resume: `out` is an interrupted run of this study, which goes on.
         disturbed: what was done and disturbed from outside is run again, too.
         judge: looks at each finished trial; one that was disturbed is run once more.
+        stand: looks at the claims when the plan has been carried out.
 
     Raises:
         InputError: the folder exists or is of another plan, or a system is one that cannot be; nothing was
@@ -98,11 +106,12 @@ def conduct(
         conductor = _Conductor(folder, study, planned, host, engine, show, interrupts, judge)
         try:
             conductor.settle()
-            conductor.run(outcome, folder.pending(disturbed=disturbed), since_ns)
+            conductor.conduct(outcome, folder.pending(disturbed=disturbed), since_ns, stand)
         finally:
             conductor.release()
             folder.close()
-    outcome.disturbed = len(folder.disturbed())
+    outcome.planned, outcome.disturbed = len(folder.trials), len(folder.disturbed())
+    outcome.looks, outcome.added = len(folder.looks), len(folder.trials) - len(planned)
     return outcome
 
 
@@ -129,10 +138,10 @@ class _Conductor:
         self.folder, self.study, self.host, self.engine = folder, study, host, engine
         self.show, self.interrupts, self.judge = show, interrupts, judge
         self.several = len(planned) > 1
-        self.total = len(planned)
         self.held: _Held | None = None
         self.data_sets = DataSets(folder.path, study.name, host, engine, show, interrupts)
-        self.time_left = TimeLeft(each(planned), {t.number: t.point for t in planned})
+        self.rates = SharedRates(folder, study, self.data_sets, host, engine, show, interrupts)
+        self.time_left = TimeLeft(each(folder.trials), {t.number: t.point for t in folder.trials})
         for row in folder.rows.values():
             if row.status == "done" and row.seconds:
                 self.time_left.took(row.number, row.seconds)
@@ -142,26 +151,57 @@ class _Conductor:
         for number, status in dict(self.folder.unsettled).items():
             self.folder.mark(number, status, disturbed=self._judge(number) if status == "done" else None)
 
-    def run(self, outcome: Outcome, pending: list[Trial], since_ns: int) -> None:
-        """Run what is pending, until the end, an interruption, or an error that all trials would meet."""
-        if self.several and len(pending) < self.total:
-            self.show.say(f"going on: {self.total - len(pending)} of {self.total} trials are done")
+    def conduct(self, outcome: Outcome, pending: list[Trial], since_ns: int, stand: Stand) -> None:
+        """Run what is pending, then what decides the study."""
+        if self.several and len(pending) < (total := len(self.folder.trials)):
+            self.show.say(f"going on: {total - len(pending)} of {total} trials are done")
+        extension = Extension(self.folder, self.study, self.time_left, self.show, stand)
+        while self.run(outcome, pending, since_ns) and self.several and (pending := extension.next()):
+            since_ns = time.monotonic_ns()
+
+    def run(self, outcome: Outcome, pending: list[Trial], since_ns: int) -> bool:
+        """Run what is pending, until the end, an interruption, or an error that all trials would meet.
+
+        Returns whether that was the end.
+        """
+        total = len(self.folder.trials)
+        if not self._found_rates(outcome, pending):
+            return False
         for place, trial in enumerate(pending):
             rest = pending[place:]
             if self.several:
                 left_s = self.time_left.left_s(t.number for t in rest)
-                self.show.trial(trial.number, self.total, _label(trial), self.total - len(rest), left_s)
+                self.show.trial(trial.number, total, _label(trial), total - len(rest), left_s)
             keep = len(rest) > 1 and rest[1].group == trial.group
             error = self._trial(trial, since_ns if place == 0 else time.monotonic_ns(), keep=keep)
             if error:
                 outcome.errors.append(error)
             outcome.interrupted = isinstance(error, Interrupted) or self.interrupts.requested
             if outcome.interrupted or isinstance(error, HOPELESS):
-                break
+                return False
+        return True
+
+    def _found_rates(self, outcome: Outcome, pending: list[Trial]) -> bool:
+        """Find the rates that trials share; whether the study goes on."""
+        try:
+            self.rates.find(pending)
+        except Interrupted:
+            outcome.interrupted = True
+        return not outcome.interrupted
 
     def _trial(self, trial: Trial, since_ns: int, *, keep: bool) -> SteelyardError | None:
-        """Run a trial, and once more if it failed or was disturbed; returns what went wrong the last time."""
+        """Run a trial, and once more if it failed or was disturbed for the first time.
+
+        Returns what went wrong the last time.
+        """
+        try:
+            self.rates.offering(trial)
+        except SteelyardError as no_rate:
+            self.folder.mark(trial.number, "failed", no_rate.message)
+            return no_rate
         error, disturbed = self._attempt(trial, since_ns, keep=keep)
+        if self.folder.rows[trial.number].disturbed_attempts > 1:
+            disturbed = None
         final = not self.several or isinstance(error, (*HOPELESS, Interrupted)) or self.interrupts.requested
         why = (
             f"failed: {error.message}" if error else disturbed.text if disturbed and disturbed.passing else ""
@@ -173,6 +213,7 @@ class _Conductor:
 
     def _attempt(self, trial: Trial, since_ns: int, *, keep: bool) -> Attempted:
         """Run one trial, seal its folder; returns what went wrong, and what disturbed it."""
+        trial, rate = self.rates.offering(trial)
         path = self.folder.open_trial(trial.number)
         held = self._hold(trial, path)
         held.lease.keep = keep
@@ -191,6 +232,7 @@ class _Conductor:
             lease=held.lease,
             cold=self.study.cache == "cold",
         )
+        run.manifest.rate = rate
         manifest = run.run()
         seconds = (time.monotonic_ns() - since_ns) / 1e9
         try:

@@ -18,8 +18,13 @@ class TimeLeft:
     """
 
     def __init__(self, estimated: Mapping[int, float], point_of: Mapping[int, int]) -> None:
-        self._estimated, self._point_of = estimated, point_of
+        self._estimated, self._point_of = dict(estimated), dict(point_of)
         self._took: dict[int, float] = {}
+
+    def expect(self, estimated: Mapping[int, float], point_of: Mapping[int, int]) -> None:
+        """Further trials are planned."""
+        self._estimated.update(estimated)
+        self._point_of.update(point_of)
 
     def took(self, trial: int, seconds: float) -> None:
         """A trial was finished in so many seconds."""
@@ -30,6 +35,10 @@ class TimeLeft:
         estimated = sum(self._estimated[trial] for trial in self._took)
         ratio = sum(self._took.values()) / estimated if estimated else 1.0
         return sum(self._one(trial, ratio) for trial in pending)
+
+    def of_point(self, point: int) -> float:
+        """Seconds that a further trial of a point will take."""
+        return self.left_s([next(trial for trial, of in self._point_of.items() if of == point)])
 
     def _one(self, trial: int, ratio: float) -> float:
         point = self._point_of[trial]

@@ -107,9 +107,21 @@ def load_line(manifest: Facts, study: Facts) -> str:
         return f"{curve_words(curve)}, {load.get('arrivals', 'constant')} arrivals"
     if load.get("target"):
         cap = load.get("in_flight") or load.get("clients")
-        line = f"{load['target']:,.0f} operations/s, {load.get('arrivals', 'constant')} arrivals"
+        line = (
+            f"{_target(load['target'], part(manifest, 'rate'))}, {load.get('arrivals', 'constant')} arrivals"
+        )
         return line + (f", at most {cap:,} in flight" if cap else "")
     return f"closed loop of {load.get('clients') or 'default'} clients"
+
+
+def _target(target: Any, rate: Facts) -> str:
+    """The rate; where it is a share of one that was found once, of which."""
+    if isinstance(target, Mapping):  # of a study: each trial has its own
+        return f"{target.get('share', 1):g} of rate {target.get('of')}"
+    line = f"{target:,.0f} operations/s"
+    if not rate:
+        return line
+    return f"{line} ({rate.get('share'):g} of rate {rate.get('of')}, {rate.get('found_per_s'):,.0f}/s)"
 
 
 def curve_words(curve: Sequence[Sequence[float]]) -> str:

@@ -35,6 +35,8 @@ class Manifest:
     phases: list[dict[str, Any]] = field(default_factory=list)
     rates: dict[str, float] = field(default_factory=dict)
     """Phase -> the rate it was offered, where a search has set it."""
+    rate: dict[str, Any] = field(default_factory=dict)
+    """Of which shared highest rate the load's target is which share."""
     search: dict[str, Any] | None = None
     """What a search for the highest rate tried and found."""
     timeline: list[dict[str, Any]] = field(default_factory=list)
@@ -112,6 +114,7 @@ class Manifest:
             "host": self.host,
             "system": self.system,
             "data": self.data,
+            **({"rate": self.rate} if self.rate else {}),
             **({"search": self.search} if self.search else {}),
             "phases": self.phases,
             "timeline": self.timeline,

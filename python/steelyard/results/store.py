@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
@@ -22,8 +23,9 @@ from steelyard.results.disk import read_json, write_atomically, write_json, writ
 from steelyard.results.disturbance import Disturbance
 from steelyard.results.flat import flat
 from steelyard.spec.asked import Asked
+from steelyard.spec.budget import Budget
 from steelyard.spec.models import Design, Study, Trial
-from steelyard.spec.trials import plan_hash
+from steelyard.spec.trials import plan_hash, trial_at
 from steelyard.version import version
 
 FORMAT = 1
@@ -52,15 +54,33 @@ class TrialRow:
     tainted: str | None = None
     passing: bool = False
     attempts: list[dict[str, Any]] = field(default_factory=list)
+    look: int | None = None
+    """The look after which it was added to the plan."""
+    added: str | None = None
+    """For which claims."""
 
     @classmethod
-    def of(cls, trial: Trial) -> TrialRow:
-        """The line of a trial that is planned."""
+    def of(cls, trial: Trial, look: int | None = None, added: str | None = None) -> TrialRow:
+        """The line of a trial that is to be run."""
         same = {
             name: getattr(trial, name) for name in ("number", "point", "repetition", "seed", "group", "data")
         }
         system = trial.system_name or trial.system.kind
-        return cls(**same, system=system, variant=trial.variant, levels=dict(trial.levels))
+        return cls(
+            **same, system=system, variant=trial.variant, levels=dict(trial.levels), look=look, added=added
+        )
+
+    @property
+    def disturbed_attempts(self) -> int:
+        """How often it was disturbed in a way that may pass."""
+        return sum(a.get("tainted") is not None for a in self.attempts) + (
+            self.tainted is not None and self.passing
+        )
+
+    @property
+    def spent_s(self) -> float:
+        """Seconds that all attempts at it took."""
+        return (self.seconds or 0.0) + sum(a.get("seconds") or 0.0 for a in self.attempts)
 
 
 class RunFolder:
@@ -78,17 +98,29 @@ class RunFolder:
     ) -> None:
         self.path = path
         self.rows = {t.number: TrialRow.of(t) for t in trials}
-        self._study, self._trials = study, trials
+        self.trials = list(trials)
+        self.rates: list[dict[str, Any]] = []
+        """Highest rates that were found (docs/format.md)."""
+        self.looks: list[dict[str, Any]] = []
+        """What was found whenever all claims were looked at (docs/format.md)."""
+        self._study, self._plan = study, plan_hash(trials)
+        if earlier is not None and _fixed(earlier):
+            fixed = study.budget.model_copy(update={"fixed": True})
+            self._study = study.model_copy(update={"budget": fixed})
         self._lock = _locked(path)
         self._created = now_text()
         self._resumed: list[str] = []
         self.unsettled: dict[int, str] = {}
         """Trials that were sealed and never marked, as the end came in between: number -> their status."""
-        if earlier is None:
-            write_atomically(path / "study.toml", study_toml(study))
-        else:
+        write_atomically(path / "study.toml", study_toml(study))
+        if earlier is not None:
             self._take_over(earlier)
         self._write()
+
+    @property
+    def budget(self) -> Budget:
+        """What may be spent beyond the plan."""
+        return self._study.budget
 
     @classmethod
     def create(cls, study: Study, trials: Sequence[Trial], out: Path | None = None) -> RunFolder:
@@ -134,6 +166,14 @@ class RunFolder:
             if row.status == "running" and (sealed := self._sealed(row.number)):
                 self.unsettled[row.number] = sealed
             self.rows[row.number] = row
+            if row.added:
+                self.trials.append(self._added(row))
+        self.looks, self.rates = list(earlier.get("looks", ())), list(earlier.get("rates", ()))
+
+    def _added(self, row: TrialRow) -> Trial:
+        point = self._study.cells[row.point - 1]
+        place = {"number": row.number, "group": row.group, "data": row.data}
+        return trial_at(self._study, point, row.repetition, **place)
 
     def _sealed(self, number: int) -> str | None:
         with suppress(InputError):
@@ -143,11 +183,47 @@ class RunFolder:
     def pending(self, *, disturbed: bool = False) -> list[Trial]:
         """The trials that are not done, in their order; with `disturbed` also those of `disturbed()`."""
         again = self.disturbed() if disturbed else ()
-        return [t for t in self._trials if self.rows[t.number].status != "done" or t.number in again]
+        return [t for t in self.trials if self.rows[t.number].status != "done" or t.number in again]
 
     def disturbed(self) -> set[int]:
         """Trials that do not count for a reason which may have passed by now."""
         return {row.number for row in self.rows.values() if row.tainted and row.passing}
+
+    def add(self, trials: Sequence[Trial], why: Mapping[int, str]) -> None:
+        """Add trials to the plan after the last look; `why` names for each point the claims."""
+        self.trials += trials
+        self.rows |= {t.number: TrialRow.of(t, len(self.looks), why[t.point]) for t in trials}
+        self._write()
+
+    def open_rate(self) -> Path:
+        """Make the folder of a search for a shared rate, `.partial` until its manifest is complete."""
+        rates = self.path / "rates"
+        with writing(self.path):
+            rates.mkdir(exist_ok=True)
+            folder = rates / f"{len(list(rates.iterdir())) + 1:03d}.partial"
+            folder.mkdir()
+        return folder
+
+    def note_rate(self, row: dict[str, Any]) -> None:
+        """Note a rate that was found."""
+        self.rates.append(row)
+        self._write()
+
+    def done(self) -> dict[int, int]:
+        """Point -> trials of it that are done; those that do not count included."""
+        return Counter(row.point for row in self.rows.values() if row.status == "done")
+
+    def looked(self, look: dict[str, Any]) -> None:
+        """Note a look; one at the same trials as the last is that look again."""
+        if self.looks and self.looks[-1]["repetitions"] == look["repetitions"]:
+            look = {**look, "last": self.looks.pop()["last"]}  # as it was announced
+        self.looks.append(look)
+        self._write()
+
+    def noted(self, claims: Sequence[Mapping[str, Any]]) -> None:
+        """Note where the claims stand at the last look."""
+        self.looks[-1]["claims"] = list(claims)
+        self._write()
 
     def open_trial(self, number: int) -> Path:
         """Make a trial's folder, `.partial` until it is sealed; what an earlier attempt left is set aside."""
@@ -170,7 +246,13 @@ class RunFolder:
                     (left / RESERVE).unlink(missing_ok=True)
                     left.rename(self.path / name)
                 row.attempts.append(
-                    {"folder": name, "status": status, "reason": row.reason, "tainted": row.tainted}
+                    {
+                        "folder": name,
+                        "status": status,
+                        "reason": row.reason,
+                        "tainted": row.tainted,
+                        "seconds": row.seconds,
+                    }
                 )
         row.tainted, row.passing = None, False
 
@@ -211,8 +293,8 @@ class RunFolder:
             "created": self._created,
             "resumed": self._resumed,
             "steelyard": version(),
-            "plan": plan_hash(self._trials),
-            "design": {name: getattr(study, name) for name in Design.model_fields},
+            "plan": self._plan,
+            "design": study.model_dump(mode="json", include={*Design.model_fields}),
             "factors": factor_levels(study),
             "points": [
                 {
@@ -224,9 +306,17 @@ class RunFolder:
                 for p in study.cells
             ],
             "study": study_values(study),
+            "rates": self.rates,
+            "looks": self.looks,
             "trials": [asdict(row) for row in self.rows.values()],
         }
         write_json(self.path / "run.json", content)
+
+
+def _fixed(earlier: Mapping[str, Any]) -> bool:
+    """Whether a run's plan is kept: what was judged by a single test cannot share its error rate later."""
+    budget = (earlier.get("design") or {}).get("budget")
+    return budget is None or bool(budget.get("fixed"))
 
 
 def _locked(path: Path) -> int:
@@ -273,7 +363,9 @@ def study_toml(study: Study) -> str:
 
 def study_values(study: Study) -> dict[str, Any]:
     """The resolved study as plain values."""
-    unasked = {name for name, field in Asked.model_fields.items() if getattr(study, name) == field.default}
+    optional = {*Asked.model_fields, "budget", "rates"}
+    fields_ = Study.model_fields
+    unasked = {n for n in optional if getattr(study, n) == fields_[n].get_default(call_default_factory=True)}
     return study.source or study.model_dump(
         mode="json", exclude_none=True, exclude={"points", "source", *unasked}
     )

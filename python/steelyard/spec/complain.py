@@ -89,10 +89,13 @@ def _origin(place: Place, origins: Origins) -> str:
 
 
 def _without_tags(loc: tuple[int | str, ...], data: Any) -> Place:
-    """The path in the file: after a union's name, pydantic puts its kind into the path."""
+    """The path in the file: after a union's name, pydantic puts its kind, or a tag such as `<number>`, into
+    the path."""
     place: Place = ()
     tagged: Place | None = None
     for part in loc:
+        if isinstance(part, str) and part.startswith("<"):
+            continue
         if place != tagged and part == _kind(place, data) and _is_union(place, data):
             tagged = place  # once: a setting may be called as its table's kind is
         else:

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from steelyard.spec.highest import ShareOf
 from steelyard.spec.kind import Assumed, declared
 from steelyard.spec.models import Point, Study, Trial
+from steelyard.spec.rates import first_of_each
 from steelyard.spec.trials import KEY_BYTES, data_bytes, mean_field_length
 
 SPARE = 3.0
@@ -70,8 +72,9 @@ def trial_seconds(trial: Trial, *, starts: bool = True, loads: bool = True) -> f
 
 def run_seconds(trial: Trial) -> float:
     """The measured phase: the limit that is reached first."""
-    load = trial.load
-    rate = load.target or _rate(trial, load.cap)
+    load, target = trial.load, trial.load.target
+    borne = _rate(trial, load.cap)
+    rate = target.share * borne if isinstance(target, ShareOf) else target or borne
     limits = [load.operations / rate if load.operations else None, load.duration_s]
     return min(limit for limit in limits if limit is not None)
 
@@ -97,8 +100,17 @@ def each(planned: Sequence[Trial]) -> dict[int, float]:
     return found
 
 
+def searches_seconds(study: Study, planned: Sequence[Trial]) -> float:
+    """The searches for rates that trials share, each on a cluster of its own."""
+    found = first_of_each(study, planned)
+    asked = [(trial, study.rates[name]) for (name, _), trial in found.items()]
+    return sum(
+        trial_seconds(trial.model_copy(update={"load": trial.load.searching(rate)})) for trial, rate in asked
+    )
+
+
 def estimate(planned: Sequence[Trial]) -> Estimate:
-    """The whole study; disk is that of its largest data set, since they come one after the other, and of all
+    """All trials; disk is that of its largest data set, since they come one after the other, and of all
     that are kept for several starts."""
     groups: dict[int, set[int]] = {}
     for trial in planned:

@@ -21,6 +21,7 @@ from steelyard.spec.factors import ROOTS, put_level, settings_of
 from steelyard.spec.filled import filled
 from steelyard.spec.lines import Place
 from steelyard.spec.models import SWEEP_REPETITIONS, Point, Settings, Study
+from steelyard.spec.rates import check_rates
 from steelyard.spec.rules import check_layout
 from steelyard.spec.workloads import find_workload
 
@@ -63,6 +64,9 @@ def expand(draft: Draft, folder: Path | None = None) -> Study:
             points.append(_point(draft, cell, folder, len(points) + 1))
     with faults:
         check_asked(sweep, points, draft.origins)
+    if not faults.lines:  # else points are missing that may offer a share
+        with faults:
+            check_rates(sweep.rates, points, draft.origins)
     with faults:
         sweep = _with_deviations(draft, sweep, points)
     faults.throw()

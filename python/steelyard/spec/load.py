@@ -15,6 +15,7 @@ from pydantic import (
 )
 
 from steelyard.spec.base import LISTED, Model
+from steelyard.spec.highest import HighestRate, RateSearch, ShareOf, Target
 from steelyard.spec.units import quantum
 
 DEFAULT_CLIENTS = 32
@@ -38,36 +39,6 @@ class Part(Model):
     def _inside(self) -> Part:
         if self.index >= self.count:
             raise ValueError(f"part {self.index} of {self.count}: the parts are numbered from 0")
-        return self
-
-
-class RateSearch(Model):
-    """Before the run, find the highest rate that the system bears, and run at a share of it.
-
-    Each rate is offered for `probe_s` by the same engines. It is borne when 98 % of it is answered well and,
-    with a bound, the latency over all attempts stays below it; without one the search is for saturation.
-    """
-
-    bound_ms: PositiveFloat | None = None
-    operation: Literal["total", "read", "update", "insert", "scan", "delete", "read_modify_write"] = "total"
-    """Whose latency has the bound."""
-    figure: Literal["mean", "p50", "p95", "p99", "p999"] = "p99"
-    start: PositiveFloat = 1_000
-    """Operations per second tried first."""
-    least: PositiveFloat = 1
-    most: PositiveFloat = 10_000_000
-    precision: Annotated[float, Field(gt=0, lt=1)] = 0.05
-    """How far the rate that is found may lie below the next one that is too much."""
-    confirm: Annotated[int, Field(ge=1, le=20)] = 3
-    """Probes of the rate that was found; more than half of them must be borne."""
-    probe_s: PositiveFloat = 5
-    share: PositiveFloat = 1
-    """Of the rate that was found, the run offers this share."""
-
-    @model_validator(mode="after")
-    def _ordered(self) -> RateSearch:
-        if not self.least <= self.start <= self.most:
-            raise ValueError(f"start = {self.start:g} is not between least and most")
         return self
 
 
@@ -97,8 +68,8 @@ class Load(Model):
     """
 
     clients: PositiveInt | None = None
-    target: PositiveFloat | None = None
-    """Operations per second over all engines."""
+    target: Target | None = None
+    """Operations per second over all engines; or `{ of = "NAME", share = 0.5 }` of a rate in `[rates]`."""
     search: RateSearch | None = None
     """Instead of a target."""
     curve: Annotated[tuple[CurvePoint, ...], LISTED] = ()
@@ -166,9 +137,11 @@ class Load(Model):
             raise ValueError("marks are of a run, and there is none")
         if self.search is not None and "run" not in self.phases:
             raise ValueError("search is for the rate of a run, and there is none")
-        if self.rate is None and self.in_flight is not None:
+        if isinstance(self.target, ShareOf) and "run" not in self.phases:
+            raise ValueError("a share of a highest rate is for a run, and there is none")
+        if not self.paced and self.in_flight is not None:
             raise ValueError("in_flight needs a target; in a closed loop the number is `clients`")
-        if self.rate is None and self.arrivals == "poisson":
+        if not self.paced and self.arrivals == "poisson":
             raise ValueError("arrivals = 'poisson' needs a target rate")
         if self.first_record and "load" not in self.phases:
             raise ValueError("first_record is where a load begins, and there is none")
@@ -199,11 +172,33 @@ class Load(Model):
     @property
     def cap(self) -> int:
         """Most operations in flight at once, over all engines."""
-        return (self.clients if self.rate is None else self.in_flight) or DEFAULT_CLIENTS
+        return (self.in_flight if self.paced else self.clients) or DEFAULT_CLIENTS
+
+    @property
+    def paced(self) -> bool:
+        """Whether operations fall due, answered or not: an open loop."""
+        return bool(self.target or self.search or self.curve)
 
     @property
     def rate(self) -> float | None:
-        """Operations per second at the start of an open loop; None in a closed one."""
+        """Operations per second at the start of an open loop; None in a closed one.
+
+        Raises:
+            ValueError: it is a share of a rate that has not been found yet (`searching`, `offering`).
+        """
         if self.curve:
             return self.curve[0][1]
+        if isinstance(self.target, ShareOf):
+            raise ValueError(f"the rate '{self.target.of}' is not known yet")
         return self.search.start if self.search else self.target
+
+    def searching(self, asked: HighestRate) -> Load:
+        """One that finds the highest rate, and offers it for as long as a probe."""
+        search = RateSearch(**{name: getattr(asked, name) for name in HighestRate.model_fields})
+        run = {"search": search, "duration_s": asked.probe_s}
+        left_out = {"target", "operations", "audit", "marks"}
+        return Load(**{n: getattr(self, n) for n in self.model_fields_set - left_out} | run)
+
+    def offering(self, rate: float) -> Load:
+        """One that offers this rate, in operations per second, instead of a share."""
+        return self.model_copy(update={"target": rate})

@@ -9,6 +9,8 @@ from pydantic import Field, model_validator
 
 from steelyard.spec.asked import Asked
 from steelyard.spec.base import Model
+from steelyard.spec.budget import Budget
+from steelyard.spec.highest import Rates
 from steelyard.spec.kind import declared
 from steelyard.spec.load import Load
 from steelyard.spec.systems import System
@@ -57,6 +59,9 @@ class Design(Model):
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 42
     repetitions: Annotated[int, Field(ge=1, le=1000)] | None = None
     """Trials of each point; left out: 6 when the study has several points, else 1."""
+    budget: Budget = Budget()
+    rates: Rates = Field(default_factory=dict)
+    """Highest rates that are found once; a point offers a share of one as its `load.target`."""
     order: Order = "random"
     """`random`: each repetition runs every point once, in an order drawn for it. `interleaved`: the same, in
     the order of the file. `listed`: all repetitions of a point, then the next point's."""

@@ -82,9 +82,10 @@ def _total(each: int | None, load: Load) -> int | None:
 
 def arrivals(load: Load) -> dict[str, Any]:
     """When operations are due."""
-    if load.rate is None:
+    rate = load.rate
+    if rate is None:
         return {"kind": "closed"}
     if load.curve:
         points = [[at_s, rate * load.part.count] for at_s, rate in load.curve]
         return {"kind": load.arrivals, "rate": points}
-    return {"kind": load.arrivals, "rate": load.rate * load.part.count}
+    return {"kind": load.arrivals, "rate": rate * load.part.count}

@@ -95,6 +95,16 @@ def _started_anew_but_not_shared(study: Study, point: Point, _several: bool) -> 
     return None
 
 
+def _budget_below_the_plan(study: Study, _point: Point, _several: bool) -> Fault:
+    most = study.budget.repetitions
+    if most is not None and most < study.repetitions:
+        return (
+            f"budget.repetitions = {most} is below the {study.repetitions} repetitions that are planned",
+            "the plan is always carried out; --fixed adds nothing to it",
+        )
+    return None
+
+
 def _warm_without_warmup(study: Study, point: Point, _several: bool) -> Fault:
     if study.cache == "warm" and not point.load.warmup_s:
         return "cache = 'warm' needs a warm-up", "say how long: load.warmup_s"
@@ -111,5 +121,5 @@ def _cold_but_warmed(study: Study, point: Point, _several: bool) -> Fault:
 
 RULES: tuple[Callable[[Study, Point, bool], Fault], ...] = (
     _fresh_but_given, _kept_but_changed, _reset_but_not_able, _restored_but_not_whole,
-    _started_anew_but_not_shared, _warm_without_warmup, _cold_but_warmed,
+    _started_anew_but_not_shared, _budget_below_the_plan, _warm_without_warmup, _cold_but_warmed,
 )  # fmt: skip

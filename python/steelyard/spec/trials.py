@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 
 from steelyard.spec.dataset import RECORDS, data_set, key, without
 from steelyard.spec.kind import declared
@@ -18,38 +19,101 @@ STRIDE = 1 << 32
 
 APART = ("fresh", "restore")
 """Resets that start a cluster for each trial."""
+ONE_LOAD = ("none", "restore")
+"""Resets with which trials share a load."""
 
 Cell = tuple[Point, int]
 """A point and a repetition of it."""
 
 
 def trials(study: Study) -> list[Trial]:
-    """Every trial of a study, in the order in which they run.
+    """Every trial of a study's plan, in the order in which they run.
 
     Trials that share a start of a cluster (`reset`, `starts`) follow each other; groups, and trials within
     each, are ordered as the study asks. Those that share a data set have the seed it was loaded with, by
     which values are judged.
     """
     found: list[Trial] = []
-    one_load = study.reset in ("none", "restore")
     data_sets: dict[str, int] = {}
     for group, cells in enumerate(_groups(study), start=1):
         for point, repetition in cells:
-            number, seed = len(found) + 1, trial_seed(study.seed, 1 if one_load else repetition)
-            data = {"none": group, "restore": data_sets.setdefault(key(data_set(point, seed)), number)}
-            found.append(
-                Trial(
-                    **{name: getattr(point, name) for name in Point.model_fields if name != "number"},
-                    number=number,
-                    point=point.number,
-                    repetition=repetition,
-                    seed=seed,
-                    group=number if study.reset in APART else group,
-                    data=data.get(study.reset, number),
-                    first_operation=_first_operation(point, repetition) if one_load else 0,
-                )
-            )
+            found.append(_trial(study, point, repetition, len(found) + 1, group, data_sets))
     return found
+
+
+def further_trials(study: Study, known: Sequence[Trial], wanted: Mapping[int, int]) -> list[Trial]:
+    """Trials that follow those of the plan, numbered after them.
+
+    Args:
+        known: all trials up to now.
+        wanted: point -> repetitions of it that there shall be, at least those of the plan.
+
+    Repetitions of several points stay blocks, each in an order of its own. Where trials share clusters they
+    belong to the start that was planned for all; with several `starts`, to further ones.
+    """
+    have = {(t.point, t.repetition) for t in known}
+    cells = [(p, r) for p in study.cells for r in range(1, wanted.get(p.number, 0) + 1)]
+    cells = _in_blocks([cell for cell in cells if (cell[0].number, cell[1]) not in have], study)
+    number, groups = max(t.number for t in known), _known_groups(study, known)
+    data_sets = {key(data_set(t, t.seed)): t.data for t in reversed(known)}
+    if study.reset not in APART:
+        for point, repetition in cells:
+            groups.setdefault(_cluster(study, point, repetition), max(groups.values()) + 1)
+        cells.sort(key=lambda cell: groups[_cluster(study, *cell)])
+    return [
+        _trial(
+            study, point, repetition, number + n, groups.get(_cluster(study, point, repetition), 0), data_sets
+        )
+        for n, (point, repetition) in enumerate(cells, start=1)
+    ]
+
+
+def whole_starts(study: Study, repetitions: int) -> int:
+    """So many repetitions or a few more, so that every start of a cluster has equally many."""
+    each = study.repetitions // study.starts if study.starts > 1 else 1
+    return math.ceil(repetitions / each) * each
+
+
+def _trial(  # noqa: PLR0917
+    study: Study, point: Point, repetition: int, number: int, group: int, data_sets: dict[str, int]
+) -> Trial:
+    """The next trial; `data_sets` holds which trial first used each data set that is restored."""
+    data = number
+    if study.reset == "none":
+        data = group
+    elif study.reset == "restore":
+        data = data_sets.setdefault(key(data_set(point, _seed(study, repetition))), number)
+    group = number if study.reset in APART else group
+    return trial_at(study, point, repetition, number=number, group=group, data=data)
+
+
+def trial_at(study: Study, point: Point, repetition: int, *, number: int, group: int, data: int) -> Trial:
+    """One repetition of a point at its place among all trials."""
+    return Trial(
+        **{name: getattr(point, name) for name in Point.model_fields if name != "number"},
+        number=number,
+        point=point.number,
+        repetition=repetition,
+        seed=_seed(study, repetition),
+        group=group,
+        data=data,
+        first_operation=_first_operation(point, repetition) if study.reset in ONE_LOAD else 0,
+    )
+
+
+def _seed(study: Study, repetition: int) -> int:
+    return trial_seed(study.seed, 1 if study.reset in ONE_LOAD else repetition)
+
+
+def _cluster(study: Study, point: Point, repetition: int) -> tuple[str, int]:
+    """What cluster, and which start of it, a repetition runs on where clusters are shared."""
+    if study.reset in APART:
+        return "", 0
+    return _shared_key(point, data=study.reset == "none"), _start(repetition, study)
+
+
+def _known_groups(study: Study, known: Sequence[Trial]) -> dict[tuple[str, int], int]:
+    return {_cluster(study, study.cells[t.point - 1], t.repetition): t.group for t in known}
 
 
 def _first_operation(point: Point, repetition: int) -> int:
@@ -100,8 +164,8 @@ def _sorted(clusters: list[list[Point]], start: int, study: Study) -> list[list[
 
 
 def _start(repetition: int, study: Study) -> int:
-    """Which start of its cluster a repetition belongs to, from 0."""
-    return (repetition - 1) * study.starts // study.repetitions
+    """Which start of its cluster a repetition belongs to, from 0; only one stays one."""
+    return (repetition - 1) * study.starts // study.repetitions if study.starts > 1 else 0
 
 
 def _shared_key(point: Point, *, data: bool) -> str:
@@ -114,13 +178,16 @@ def _shared_key(point: Point, *, data: bool) -> str:
 
 def _ordered(points: Sequence[Point], study: Study) -> list[Cell]:
     repetitions = range(1, study.repetitions + 1)
-    if study.order == "listed":
-        return [(point, repetition) for point in points for repetition in repetitions]
-    blocks = [(point, repetition) for repetition in repetitions for point in points]
-    if study.order == "random":
-        # by a hash, not a shuffle: it stays the same in every version of Python
-        blocks.sort(key=lambda cell: (cell[1], _digest(study.seed, "order", cell[1], cell[0].number)))
-    return blocks
+    cells = [(point, repetition) for point in points for repetition in repetitions]
+    return cells if study.order == "listed" else _in_blocks(cells, study)
+
+
+def _in_blocks(cells: Iterable[Cell], study: Study) -> list[Cell]:
+    """Repetition by repetition; the points of each in the order of the file, or in one drawn for it."""
+    if study.order != "random":
+        return sorted(cells, key=lambda cell: cell[1])
+    # by a hash, not a shuffle: it stays the same in every version of Python
+    return sorted(cells, key=lambda cell: (cell[1], _digest(study.seed, "order", cell[1], cell[0].number)))
 
 
 def mean_field_length(workload: Workload) -> float:

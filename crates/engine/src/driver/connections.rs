@@ -159,7 +159,7 @@ pub(crate) trait Protocol: Sized {
         let before = open.connection.requests.traffic();
         let done = work(self, &mut open, turn);
         let after = open.connection.requests.traffic();
-        self.counters().count(before, after);
+        self.counters().traffic.add(after.since(before));
         match done {
             Ok(()) => self.connections().open[token as usize] = Some(open),
             Err(why) => self.ended(open, why, turn),

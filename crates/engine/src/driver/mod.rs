@@ -130,7 +130,7 @@ pub trait Database: Send + Sync {
     fn facts(&self) -> Value;
 
     /// What its connections have done so far; None without sockets.
-    fn traffic(&self) -> Option<Traffic> {
+    fn traffic(&self) -> Option<steelyard_multiplexer::Traffic> {
         None
     }
 

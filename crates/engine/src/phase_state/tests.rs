@@ -194,7 +194,9 @@ fn what_lay_unread_is_told_of_its_second_and_of_the_phase() {
     };
     let lag = |times: &[u64]| {
         let mut lag = Lag::default();
-        times.iter().for_each(|ns| lag.record(*ns));
+        for ns in times {
+            lag.record(*ns);
+        }
         Some(lag)
     };
     assert!(!state.ends_second(SECOND - 1) && state.ends_second(SECOND));

@@ -38,6 +38,14 @@ pub fn answer(method: &[u8], param: &[u8], port: u16) -> Option<Answer> {
     }
 }
 
+/// Whether a Scan is one of `hbase:meta`.
+pub fn is_meta(param: &[u8]) -> bool {
+    let region = Reader(param)
+        .find(1)
+        .and_then(|region| Reader(region).find(2));
+    region.is_some_and(|name| name.starts_with(b"hbase:meta,"))
+}
+
 fn server(port: u16) -> Message {
     Message::default()
         .bytes(1, HOST.to_string())

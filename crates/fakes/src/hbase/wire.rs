@@ -87,14 +87,21 @@ impl<'a> Reader<'a> {
     }
 
     /// The first bytes field of that number.
-    pub fn find(mut self, wanted: u64) -> Option<&'a [u8]> {
-        loop {
-            if let (number, Field::Bytes(bytes)) = self.next()?
-                && number == wanted
-            {
-                return Some(bytes);
+    pub fn find(self, wanted: u64) -> Option<&'a [u8]> {
+        self.all(wanted).next()
+    }
+
+    /// All bytes fields of that number.
+    pub fn all(mut self, wanted: u64) -> impl Iterator<Item = &'a [u8]> {
+        std::iter::from_fn(move || {
+            loop {
+                if let (number, Field::Bytes(bytes)) = self.next()?
+                    && number == wanted
+                {
+                    return Some(bytes);
+                }
             }
-        }
+        })
     }
 
     /// The first number field of that number.
@@ -125,5 +132,7 @@ mod tests {
         assert_eq!(Reader(found).find(1), Some(&b"row"[..]));
         assert_eq!(Reader(found).find_number(9), Some(300));
         assert!(Reader(&message.0).find(3).is_none());
+        let twice = Message::default().bytes(1, "a").number(2, 1).bytes(1, "b");
+        assert!(Reader(&twice.0).all(1).eq([b"a", b"b"]));
     }
 }

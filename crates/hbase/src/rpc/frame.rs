@@ -7,11 +7,39 @@ use super::wire::{
 };
 use bytes::Bytes;
 use std::ops::Range;
+use steelyard_multiplexer::{Framing, Malformed};
 
+/// What a frame begins with: its length without these bytes.
+pub(crate) const LENGTH: usize = 4;
 /// Longer frames are refused as garbage, bytes.
-pub(crate) const MAX_FRAME: usize = 1 << 30;
+const MAX_FRAME: usize = 1 << 30;
 /// Of the call id that answers a connection header instead of a call.
-pub(crate) const NO_CALL: u32 = u32::MAX;
+pub(super) const NO_CALL: u32 = u32::MAX;
+
+/// Frames of HBase's RPC: four bytes of length, then a response.
+#[derive(Debug)]
+pub struct Frames;
+
+const GARBAGE: Malformed = Malformed("the server speaks no RPC of HBase");
+
+impl Framing for Frames {
+    const IDENTIFIERS: usize = 1 << 20;
+
+    fn length(received: &[u8]) -> Result<Option<usize>, Malformed> {
+        let Some(length) = received.first_chunk::<LENGTH>() else {
+            return Ok(None);
+        };
+        match u32::from_be_bytes(*length) as usize {
+            length if length > MAX_FRAME => Err(GARBAGE),
+            length => Ok(Some(LENGTH + length)),
+        }
+    }
+
+    fn identifier(frame: &[u8]) -> Result<Option<u32>, Malformed> {
+        let response = read(&frame[LENGTH..]).ok_or(GARBAGE)?;
+        Ok((response.id != NO_CALL).then_some(response.id))
+    }
+}
 
 /// Append the frame of `request` as call `id`; `timeout_ms` tells the server when nobody waits any more.
 pub(super) fn write(out: &mut Vec<u8>, id: u32, request: &impl Request, timeout_ms: u32) {
@@ -30,7 +58,7 @@ pub(super) fn write(out: &mut Vec<u8>, id: u32, request: &impl Request, timeout_
         + varint_len(param_len as u64)
         + param_len
         + cells.len();
-    out.reserve(4 + total);
+    out.reserve(LENGTH + total);
     out.extend_from_slice(&(total as u32).to_be_bytes());
     put_varint(out, header_len as u64);
     put_number(out, 1, id.into());
@@ -50,14 +78,14 @@ pub(super) fn write(out: &mut Vec<u8>, id: u32, request: &impl Request, timeout_
 
 /// A response frame (without its length), taken apart.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Response {
-    pub(crate) id: u32,
+pub(super) struct Response {
+    pub(super) id: u32,
     pub(super) content: Content,
 }
 
 /// Where in the frame the content is.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Content {
+pub(super) enum Content {
     /// An ExceptionResponse.
     Exception(Range<usize>),
     /// The message and the cells.
@@ -65,7 +93,7 @@ pub(crate) enum Content {
 }
 
 /// Take a response apart; None if the bytes are no response.
-pub(crate) fn read(frame: &[u8]) -> Option<Response> {
+pub(super) fn read(frame: &[u8]) -> Option<Response> {
     let at = |part: &[u8]| {
         let start = part.as_ptr() as usize - frame.as_ptr() as usize;
         start..start + part.len()

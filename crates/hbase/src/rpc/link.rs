@@ -1,30 +1,24 @@
 //! The I/O of one connection, as one task: connect, say hello, then write what waits and read what comes until it breaks.
 
-use super::connection::{Connection, State, stamps};
-use super::frame::{self, Content, MAX_FRAME, NO_CALL};
-use super::traffic::Counters;
+use super::connection::{Caller, Connection, Outcome, State};
+use super::frame::{self, Content, Frames, LENGTH, NO_CALL};
 use super::{Reply, Service, hello};
 use crate::error::{Error, Exception};
 use crate::names::Address;
 use crate::pb;
 use crate::stamps::{Stamps, monotonic_ns};
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::Bytes;
 use prost::Message;
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::io;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use steelyard_multiplexer::{Counters, Incoming, Traffic};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
 
-/// The least room offered to a `read()`, bytes.
-const READ_ROOM: usize = 16 << 10;
-/// What the reading buffer is made of, bytes; only a longer frame gets more.
-const READ_BUFFER: usize = 64 << 10;
-/// Writing buffers that grew beyond this for one large request are given back, bytes.
-const KEEP_BUFFER: usize = 1 << 20;
 /// A server that acknowledges none of our bytes for so long is taken for gone.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(20);
 
@@ -55,8 +49,8 @@ pub(super) async fn run(
                 stream,
                 writing: hello,
                 written: 0,
-                reading: BytesMut::new(),
-                wakers: Vec::new(),
+                incoming: Incoming::default(),
+                answered: Vec::new(),
             };
             poll_fn(|context| link.poll(context)).await
         }
@@ -89,14 +83,7 @@ struct CloseOnDrop<'a>(&'a Connection);
 
 impl Drop for CloseOnDrop<'_> {
     fn drop(&mut self) {
-        self.0.close(lost(self.0, "its runtime was shut down"));
-    }
-}
-
-fn lost(connection: &Connection, reason: &str) -> Error {
-    Error::Lost {
-        server: connection.server.clone(),
-        reason: reason.into(),
+        self.0.close(self.0.lost("its runtime was shut down"));
     }
 }
 
@@ -107,10 +94,9 @@ struct Link<'a> {
     /// Being written: `written` bytes are.
     writing: Vec<u8>,
     written: usize,
-    /// Read and not parsed yet: at most one unfinished frame.
-    reading: BytesMut,
-    /// Callers to be woken once the lock is free; kept for its memory.
-    wakers: Vec<Waker>,
+    incoming: Incoming<Frames>,
+    /// Answers to be given out once the lock is free; kept for its memory.
+    answered: Vec<(Caller, Outcome)>,
 }
 
 impl Link<'_> {
@@ -123,7 +109,7 @@ impl Link<'_> {
             }
         }
         if let Poll::Ready(Err(error)) = self.write(context) {
-            return Poll::Ready(lost(self.connection, &error.to_string()));
+            return Poll::Ready(self.connection.lost(&error.to_string()));
         }
         // Asked last: whoever ends it from here on finds our waker.
         self.connection.end().map_or(Poll::Pending, Poll::Ready)
@@ -135,7 +121,11 @@ impl Link<'_> {
             let rest = &self.writing[self.written..];
             let n = ready!(Pin::new(&mut self.stream).poll_write(context, rest))?;
             self.written += n;
-            self.counters.wrote(n);
+            self.counters.add(Traffic {
+                writes: 1,
+                bytes_out: n as u64,
+                ..Traffic::default()
+            });
         }
         Poll::Ready(Ok(()))
     }
@@ -144,86 +134,61 @@ impl Link<'_> {
     fn next_batch(&mut self, context: &Context<'_>) -> bool {
         self.written = 0;
         self.writing.clear();
-        self.writing.shrink_to(KEEP_BUFFER);
         let mut state = self.connection.state();
-        let taken = state.take_outgoing(&mut self.writing, context);
-        if taken {
-            self.counters.sent(state.stamp(monotonic_ns()));
-        }
-        taken
+        let taken = state.take_outgoing(&mut self.writing, context, monotonic_ns);
+        self.counters.add(Traffic {
+            requests: taken.unwrap_or(0),
+            ..Traffic::default()
+        });
+        taken.is_some()
     }
 
     /// One `read()`, and all the answers it completed.
     fn read(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        self.make_room();
-        let read = {
-            let read = pin!(self.stream.read_buf(&mut self.reading));
-            read.poll(context)
+        let Ok(room) = self.incoming.room() else {
+            return Poll::Ready(Err(unreadable(&self.connection.server)));
         };
-        match read {
-            Poll::Pending => Poll::Pending,
-            Poll::Ready(Err(error)) => Poll::Ready(Err(lost(self.connection, &error.to_string()))),
-            Poll::Ready(Ok(0)) => Poll::Ready(Err(lost(self.connection, "the server closed it"))),
-            Poll::Ready(Ok(n)) => {
-                let received_ns = monotonic_ns();
-                self.counters.read(n);
-                Poll::Ready(self.parse(received_ns))
+        let mut room = ReadBuf::new(room);
+        let read = ready!(Pin::new(&mut self.stream).poll_read(context, &mut room));
+        let bytes = room.filled().len();
+        Poll::Ready(match read {
+            Err(error) => Err(self.connection.lost(&error.to_string())),
+            Ok(()) if bytes == 0 => Err(self.connection.lost("the server closed it")),
+            Ok(()) => {
+                self.incoming.received(bytes);
+                self.parse(bytes, monotonic_ns())
             }
-        }
+        })
     }
 
-    fn make_room(&mut self) {
-        let wanted = match frame_len(&self.reading) {
-            Some(len) => (4 + len.min(MAX_FRAME)).saturating_sub(self.reading.len()),
-            None => READ_ROOM,
+    /// Answer all calls whose frames are complete by the `bytes` read at `received_ns`.
+    fn parse(&mut self, bytes: usize, received_ns: u64) -> Result<(), Error> {
+        let mut done = Traffic {
+            reads: 1,
+            bytes_in: bytes as u64,
+            ..Traffic::default()
         };
-        if self.reading.is_empty() && self.reading.capacity() > KEEP_BUFFER {
-            self.reading = BytesMut::new(); // of a large answer; it lives on where that is still looked at
-        }
-        if self.reading.capacity() - self.reading.len() < wanted.max(1) {
-            self.reading.reserve(wanted.max(READ_BUFFER));
-        }
-    }
-
-    /// Answer all calls whose frames are complete.
-    fn parse(&mut self, received_ns: u64) -> Result<(), Error> {
-        let connection = self.connection;
-        let mut answered = 0;
-        let mut state = connection.state();
-        let mut outcome = Ok(());
-        while let Some(len) = frame_len(&self.reading) {
-            if len > MAX_FRAME {
-                outcome = Err(garbage(connection));
-                break;
+        let mut state = self.connection.state();
+        let outcome = loop {
+            match self.incoming.next_frame() {
+                Ok(None) => break Ok(()),
+                Ok(Some(_)) => done.answers += 1,
+                Err(_) => break Err(unreadable(&self.connection.server)),
             }
-            if self.reading.len() < 4 + len {
-                break;
+            let frame = self.incoming.take_frame().slice(LENGTH..);
+            let server = &self.connection.server;
+            match deliver(server, &mut state, &frame, received_ns) {
+                Ok(answer) => self.answered.extend(answer),
+                Err(error) => break Err(error),
             }
-            self.reading.advance(4);
-            let frame = self.reading.split_to(len).freeze();
-            outcome = deliver(connection, &mut state, frame, received_ns, &mut self.wakers);
-            answered += 1;
-            if outcome.is_err() {
-                break;
-            }
-        }
+        };
         drop(state);
-        self.counters.answered(answered);
-        for waker in self.wakers.drain(..) {
-            waker.wake();
+        self.counters.add(done);
+        for (caller, answer) in self.answered.drain(..) {
+            let _given_up = caller.send(answer);
         }
         outcome
     }
-}
-
-/// What the four bytes at the start say; none while they are not there.
-pub(crate) fn frame_len(bytes: &[u8]) -> Option<usize> {
-    let (len, _) = bytes.split_first_chunk::<4>()?;
-    Some(u32::from_be_bytes(*len) as usize)
-}
-
-fn garbage(connection: &Connection) -> Error {
-    unreadable(&connection.server)
 }
 
 fn unreadable(server: &Address) -> Error {
@@ -233,26 +198,31 @@ fn unreadable(server: &Address) -> Error {
     }
 }
 
-/// Give one response to its call. An error ends the connection: garbage, or the server's refusal of our header.
+/// Whose answer `frame` (without its length) is, and the answer; none if nobody waits for it.
+///
+/// # Errors
+/// What ends the connection: garbage, or the server's refusal of our header.
 fn deliver(
-    connection: &Connection,
+    server: &Address,
     state: &mut State,
-    frame: Bytes,
+    frame: &Bytes,
     received_ns: u64,
-    wakers: &mut Vec<Waker>,
-) -> Result<(), Error> {
-    let response = frame::read(&frame).ok_or_else(|| garbage(connection))?;
-    let sent_ns = state.sent_ns(response.id);
-    let stamps = stamps(sent_ns.unwrap_or(0), received_ns);
-    let answer = content(&frame, response.content, &connection.server, stamps);
-    if sent_ns.is_none() {
-        return match answer {
-            Err(refusal) if response.id == NO_CALL => Err(refusal),
-            _ => Err(garbage(connection)),
-        };
+) -> Result<Option<(Caller, Outcome)>, Error> {
+    let response = frame::read(frame).ok_or_else(|| unreadable(server))?;
+    let stamped = |sent_ns| Stamps {
+        sent_ns,
+        received_ns,
+    };
+    if response.id == NO_CALL {
+        let refusal = content(frame, response.content, server, stamped(0)).err();
+        return Err(refusal.unwrap_or_else(|| unreadable(server)));
     }
-    wakers.extend(state.answer(response.id, answer));
-    Ok(())
+    let asked = state.requests.answered(response.id);
+    let Some((caller, sent_ns)) = asked.map_err(|_| unreadable(server))? else {
+        return Ok(None);
+    };
+    let answer = content(frame, response.content, server, stamped(sent_ns));
+    Ok(Some((caller, answer)))
 }
 
 /// What a response says.

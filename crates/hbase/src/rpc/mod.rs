@@ -1,8 +1,8 @@
 //! HBase's RPC: a connection to one service of one server carries many calls at once.
 //!
-//! A call is encoded into its connection's outgoing buffer under a short lock; the connection's task writes all that waits
-//! there in one `write()` and gives every answer to the call it belongs to ([`connection`], [`link`]). Servers and their
-//! connections are kept in a [`pool`]. Nothing here knows tables or regions.
+//! A call is encoded under a short lock into what its connection is to write; the connection's task writes all that waits there
+//! in one `write()` and gives every answer to the call it belongs to ([`connection`], [`link`], both on the multiplexer that the
+//! engine's own connections use). Servers and their connections are kept in a [`pool`]. Nothing here knows tables or regions.
 
 mod connection;
 mod frame;
@@ -10,7 +10,6 @@ mod hello;
 mod link;
 mod pool;
 mod request;
-mod traffic;
 pub(crate) mod wire;
 
 #[cfg(test)]
@@ -18,12 +17,11 @@ pub(crate) mod script;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use frame::{MAX_FRAME, NO_CALL, read};
-pub(crate) use link::PoolConfig;
-pub(crate) use link::{answer, frame_len, open};
+pub use frame::Frames;
+pub(crate) use frame::LENGTH;
+pub(crate) use link::{PoolConfig, answer, open};
 pub(crate) use pool::{Endpoint, Pool};
 pub(crate) use request::{Plain, Request};
-pub use traffic::Traffic;
 
 use crate::error::Error;
 use crate::names::Address;

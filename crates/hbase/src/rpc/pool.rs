@@ -3,7 +3,6 @@
 use super::connection::Connection;
 use super::link::PoolConfig;
 use super::request::{Plain, Request};
-use super::traffic::{Counters, Traffic};
 use super::{Reply, Service, hello, link};
 use crate::error::Error;
 use crate::names::Address;
@@ -12,6 +11,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
+use steelyard_multiplexer::{Counters, Traffic};
 
 /// The servers known. Cheap to share; connections are made when they are first needed, and end with the pool.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl Pool {
     }
 
     pub(crate) fn traffic(&self) -> Traffic {
-        self.counters.traffic()
+        self.counters.now()
     }
 }
 
@@ -154,7 +154,7 @@ impl Endpoint {
         timeout: Duration,
     ) -> Result<Reply, Error> {
         let connection = self.connection(service);
-        connection.send(request, millis(timeout)).await?.await
+        connection.call(request, millis(timeout)).await
     }
 
     /// One call that gives up after `within`.

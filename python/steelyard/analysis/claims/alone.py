@@ -54,9 +54,9 @@ def _within(found: Sequence[Sample], bounds: Sequence[tuple[float, Way]]) -> tup
     parts = [(sample, *bound) for sample in found for bound in bounds]
     plain = [beyond_p(sample, border) for sample, border, _ in parts]
     inside = [(sample.interval.estimate > border) == (way == "above") for sample, border, way in parts]
-    corrected = holm(plain)
-    if any(p < LEVEL and not good for p, good in zip(corrected, inside, strict=True)):
-        return "refuted", float(corrected.min())
+    beyond = [p for p, good in zip(holm(plain), inside, strict=True) if not good]
+    if beyond and min(beyond) < LEVEL:
+        return "refuted", float(min(beyond))
     if all(inside) and max(plain) < LEVEL:
         return "confirmed", max(plain)
     return "inconclusive", max(plain)

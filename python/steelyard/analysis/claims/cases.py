@@ -119,13 +119,9 @@ def _line_pairs(claim: Claim, check: SlopeCheck | Speedup, trials: Trials) -> Ca
 def _side_lines(
     cells: Mapping[Key, Cell], check: SlopeCheck | Speedup, levels: Sequence[Any]
 ) -> dict[Key, curves.Line]:
-    whole = Sided(
-        numerator=check.numerator,
-        denominator=check.denominator,
-        match=None if check.match is None else (*check.match, check.factor),
-    )
+    match = None if check.match is None else (*check.match, check.factor)
     words = () if all(level_number(level) is not None for level in levels) else levels
-    return curves.lines(by_match(cells, whole), check.factor, words)
+    return curves.lines(by_match(cells, match), check.factor, words)
 
 
 def _lines(claim: Claim, trials: Trials) -> Case:

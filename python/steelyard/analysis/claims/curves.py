@@ -124,7 +124,8 @@ def all_rise(found: Sequence[Found]) -> tuple[Answer, str, float]:
         answer = "refuted"
     elif shown.all():
         answer = "confirmed"
-    chance = float(chances.min()) if answer == "refuted" else max(plain)  # one alone refutes; all must hold
+    # one alone refutes; all must hold
+    chance = float(chances[~rising].min()) if answer == "refuted" else max(plain)
     return answer, f"{int((shown & rising).sum())} of {len(found)} pairs in the claimed order", chance
 
 

@@ -9,16 +9,18 @@ from typing import Any
 import polars as pl
 
 from steelyard.analysis.claims.cases import Case, Judged, case, uncovered
-from steelyard.analysis.claims.verdict import Answer, Finding, Source, Verdict, size
+from steelyard.analysis.claims.looks import ONE_TEST, Looks
+from steelyard.analysis.claims.verdict import Answer, Finding, Source, Verdict, sign, size
 from steelyard.analysis.evidence import Cell, Histograms, Trials
 from steelyard.analysis.evidence.cells import no_histograms
 from steelyard.analysis.stats.verdicts import LEVEL, holm
-from steelyard.spec.checks import Claim
+from steelyard.spec.checks import Claim, Ratio, Speedup, Trend
+from steelyard.spec.sides import upwards
 
 
 def judge(
     claims: Iterable[Claim], trials: pl.DataFrame, factors: Sequence[str], *, small: bool = False,
-    histograms: Histograms = no_histograms,
+    histograms: Histograms = no_histograms, looks: Looks = ONE_TEST,
 ) -> list[Verdict]:  # fmt: skip
     """A verdict for every claim, all of them being judged as one family.
 
@@ -28,6 +30,7 @@ def judge(
         factors: the columns that are factors of the study.
         small: the small form, which may claim direction only.
         histograms: where percentiles are merged from; without them they go by order statistics of the runs.
+        looks: those that were taken at the study, this one the last; none when its plan was kept.
 
     Raises:
         InputError: a claim names a metric, factor or column that the trials do not have.
@@ -35,7 +38,7 @@ def judge(
     found = Trials(trials, tuple(factors), histograms)
     claims = list(claims)
     verdicts = [_one(claim, found, small) for claim in claims]
-    return _as_family(verdicts, _originals(claims, verdicts))
+    return _as_family(verdicts, _originals(claims, verdicts), looks)
 
 
 def _originals(claims: Sequence[Claim], verdicts: Sequence[Verdict]) -> list[int]:
@@ -48,24 +51,33 @@ def _originals(claims: Sequence[Claim], verdicts: Sequence[Verdict]) -> list[int
     return found
 
 
-def _as_family(verdicts: list[Verdict], originals: Sequence[int]) -> list[Verdict]:
-    """By Holm's correction: what is no more than one of so many claims comes to by chance decides nothing.
+def _as_family(verdicts: list[Verdict], originals: Sequence[int], looks: Looks) -> list[Verdict]:
+    """By Holm's correction, of chances over all looks: what is no more than one of so many claims at one of
+    so many looks comes to by chance decides nothing.
 
     Claims that rest on the same contrast are one member of the family, and say so.
     """
     members = [p for p, of in enumerate(originals) if p == of and verdicts[p].chance is not None]
-    corrected = dict(zip(members, holm([verdicts[p].chance or 0.0 for p in members]), strict=True))
+    chances = [looks.chance(verdicts[p].points, verdicts[p].chance or 0.0) for p in members]
+    corrected = dict(zip(members, holm(chances), strict=True))
     for place, of in enumerate(originals):
         one = replace(verdicts[place], same_as=verdicts[of].id if of != place else "")
         p = corrected.get(of)
         if one.direction in ("confirmed", "refuted") and p is not None and p >= LEVEL:
             reason = (
-                f"{one.direction} if it stood alone (p = {one.chance:.2g}), but {len(members)} claims share "
-                "one error rate"
+                f"{one.direction} if it stood alone (p = {verdicts[of].chance:.2g}), but "
+                f"{_sharers(len(members), looks)} one error rate"
             )
             one = _undecided(one, reason)
         verdicts[place] = one
     return verdicts
+
+
+def _sharers(claims: int, looks: Looks) -> str:
+    """`9 claims share`, `9 claims and all looks share`: what has one error rate together."""
+    of_claims = f"{claims} claims" if claims > 1 else ""
+    of_looks = "all looks" if looks else ""
+    return " and ".join(filter(None, (of_claims, of_looks))) + " share"
 
 
 def _undecided(one: Verdict, reason: str) -> Verdict:
@@ -95,6 +107,11 @@ def _against(cells: Judged, claim: Claim) -> tuple[str, ...]:
     return _once(
         (cell, reason) for cell, metric in cells for reason in cell.against(metric, bool(claim.unsteady))
     )
+
+
+def _few(cells: Judged) -> tuple[str, ...]:
+    """Cells that have too few repetitions."""
+    return _once((cell, reason) for cell, metric in cells for reason in cell.few(metric))
 
 
 def _left_out(cells: Judged) -> tuple[str, ...]:
@@ -129,12 +146,27 @@ def _one_start(lines: Iterable[Sequence[Cell]]) -> tuple[str, ...]:
 
 
 def _verdict(claim: Claim, made: Case, reasons: tuple[str, ...], small: bool) -> Verdict:
-    """The finding is shown also where it decides nothing, if it can be computed at all."""
+    """The finding is shown also where it decides nothing, if it can be computed at all.
+
+    Args:
+        reasons: what speaks against judging, however many repetitions there are.
+    """
+    curable = not reasons and all(cell.mostly_counts for cell, _ in made.judged)
+    reasons = (*reasons, *_few(made.judged))
+    return replace(
+        _of_finding(claim, made, reasons, small),
+        left_out=_left_out(made.judged),
+        points=frozenset[int]().union(*(cell.points for cell, _ in made.judged)),
+        lacking=max(cell.lacking(metric) for cell, metric in made.judged),
+        curable=curable,
+    )
+
+
+def _of_finding(claim: Claim, made: Case, reasons: tuple[str, ...], small: bool) -> Verdict:
     try:
         found = made.find()
     except (ValueError, ZeroDivisionError) as error:
-        open_ = nothing(claim, small, *reasons, f"cannot be computed: {error}")
-        return replace(open_, left_out=_left_out(made.judged))
+        return nothing(claim, small, *reasons, f"cannot be computed: {error}")
     direction = found.direction
     if reasons and direction != "not claimed":
         direction = "inconclusive"
@@ -149,7 +181,6 @@ def _verdict(claim: Claim, made: Case, reasons: tuple[str, ...], small: bool) ->
         paper=claim.paper,
         evidence=found.evidence,
         reasons=reasons,
-        left_out=_left_out(made.judged),
         chance=found.chance,
         printed=claim.printed.words if claim.printed else "",
         sources=tuple(one for one in sizes if one.name),
@@ -160,7 +191,11 @@ def _verdict(claim: Claim, made: Case, reasons: tuple[str, ...], small: bool) ->
 def _source(claim: Claim, name: str, found: Finding, reasons: Sequence[str], small: bool) -> Source:
     printed = claim.sources[name]
     agrees: Answer = "inconclusive" if reasons else size(found.estimate, claim.in_metric(printed))
-    return Source(name, printed.words, "not claimed" if small else agrees)
+    side: Answer = "not claimed"
+    if isinstance(claim.check, (Ratio, Speedup, Trend)) and found.estimate:
+        up = upwards(printed)
+        side = "inconclusive" if reasons or up is None else sign(found.estimate, up)
+    return Source(name, printed.words, side, "not claimed" if small else agrees)
 
 
 def nothing(claim: Claim, small: bool, *reasons: str) -> Verdict:

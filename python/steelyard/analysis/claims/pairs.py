@@ -30,18 +30,22 @@ def matched(claim: Claim, check: Sided, trials: Trials) -> list[Pair]:
     Raises:
         ValueError: a side has several cells where `match` tells them apart no more.
     """
-    above, below = (by_match(side, check) for side in both_sides(claim, check, trials))
+    above, below = (by_match(side, check.match) for side in both_sides(claim, check, trials))
     pairs = [(cell, below[key]) for key, cell in above.items() if key in below]
     if not isinstance(check, Ratio) or check.cells == "all":
         return pairs
     return _reached(pairs, check) if check.cells == "reached" else _plateaus(pairs, check)
 
 
-def by_match(cells: Mapping[Key, Cell], check: Sided) -> dict[Key, Cell]:
-    """Cells by what both sides must agree in."""
+def by_match(cells: Mapping[Key, Cell], match: Sequence[str] | None) -> dict[Key, Cell]:
+    """Cells by what both sides must agree in; None = everything.
+
+    Raises:
+        ValueError: several cells agree in it.
+    """
     found: dict[Key, Cell] = {}
     for key, cell in cells.items():
-        said = tuple(part for part in key if check.match is None or part[0] in check.match)
+        said = tuple(part for part in key if match is None or part[0] in match)
         if said in found:
             raise ValueError(
                 f"one side has both '{found[said].name}' and '{cell.name}', which `match` does not tell "

@@ -61,11 +61,13 @@ class Source:
     Attributes:
         name: of the source; empty for the paper itself.
         printed: its figure in words.
+        direction: whether ours lies on its side of 1; not claimed of what is no ratio.
         size: whether ours agrees with it.
     """
 
     name: str
     printed: str
+    direction: Answer
     size: Answer
 
 
@@ -84,6 +86,9 @@ class Verdict:
         reasons: why it is inconclusive, one for each thing that speaks against judging.
         left_out: trials that do not count, and why; they are missing by chance, so that the others decide.
         chance: as of `Finding`.
+        points: numbers of the study's points whose trials it rests on.
+        lacking: repetitions that some cell has too few to be judged at all.
+        curable: whether only a lack of repetitions can keep it undecided, and further ones would count.
         printed: the paper's figure as it prints it.
         sources: other sources' figures for the same check.
         metric: as of `Finding`.
@@ -101,6 +106,9 @@ class Verdict:
     reasons: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     chance: float | None = None
+    points: frozenset[int] = frozenset()
+    lacking: int = 0
+    curable: bool = False
     printed: str = ""
     sources: tuple[Source, ...] = ()
     metric: str = ""

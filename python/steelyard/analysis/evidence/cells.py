@@ -150,14 +150,32 @@ class Cell:
         """The starts of servers that its counting trials had; empty when not written down."""
         return frozenset(nested(self.counting, "group"))
 
+    @property
+    def points(self) -> frozenset[int]:
+        """Numbers of the study's points that its trials are of."""
+        return frozenset(int(row["point"]) for row in self.rows if row.get("point"))
+
+    @property
+    def mostly_counts(self) -> bool:
+        """Whether most of its trials count: else more of them would hardly, either (a client that is always
+        saturated, a host that is too small)."""
+        return 2 * len(self.counting) > len(self.rows)
+
+    def lacking(self, metric: str) -> int:
+        """How many units it has too few to be judged."""
+        sample = self.sample(metric)
+        return max(FEW - (sample.count if sample else 0), 0)
+
+    def few(self, metric: str) -> list[str]:
+        """What is said of it when it has too few."""
+        sample, lacking = self.sample(metric), self.lacking(metric)
+        return [f"{FEW - lacking} of {FEW} {_units(sample)} needed have {metric}"] if lacking else []
+
     def against(self, metric: str, unsteady: bool) -> list[str]:
-        """What speaks against judging it: losses through the system, too few units, no steady state."""
+        """What speaks against judging it, however many units it has: losses through the system, no steady
+        state."""
         found = told([one for one in self.losses if one.by == "system"], len(self.rows))
         found = [f"{words}; those that are left say nothing of it" for words in found]
-        sample = self.sample(metric)
-        count = sample.count if sample else 0
-        if count < FEW:
-            found.append(f"{count} of {FEW} {_units(sample)} needed have {metric}")
         if metric in STANDING:
             return found
         states = [row.get("steady") for row in self.counting]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +29,7 @@ def within(a: Cell, b: Cell, metric_a: str, metric_b: str) -> Contrast | Signs |
     if not pairs:
         return None
     ratios = [_ratio(float(of_b[metric_b]), float(of_a[metric_a])) for of_a, of_b in pairs]
-    starts, loads = ([*zip(*(nested(side, column) for side in zip(*pairs, strict=True)), strict=False)]
-                     for column in ("group", "data"))  # fmt: skip
+    starts, loads = (_of_both(pairs, column) for column in ("group", "data"))
     runs = Runs(ratios, starts, loads)
     places, given = runs.units()
     if is_percentile(metric_a) or is_percentile(metric_b) or not 0 < min(ratios) <= max(ratios) < math.inf:
@@ -43,6 +43,12 @@ def within(a: Cell, b: Cell, metric_a: str, metric_b: str) -> Contrast | Signs |
 
 def _by_repetition(cell: Cell, metric: str) -> Mapping[int, Row]:
     return {int(row["repetition"]): row for row in cell.counting if row.get(metric) is not None}
+
+
+def _of_both(pairs: Sequence[tuple[Row, Row]], column: str) -> list[tuple[Any, Any]]:
+    """Which start or load both trials of each pair had; nothing where it was not written down."""
+    of_a, of_b = (nested(rows, column) for rows in zip(*pairs, strict=True))
+    return list(zip(of_a, of_b, strict=True)) if of_a and of_b else []
 
 
 def _ratio(above: float, below: float) -> float:

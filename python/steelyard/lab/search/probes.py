@@ -16,7 +16,7 @@ from steelyard.lab.search.answered import Answered, answered
 from steelyard.lab.search.rates import Limits, Search
 from steelyard.results.histograms import mean, percentiles, read_totals
 from steelyard.results.intervals import TOTAL, read_series
-from steelyard.spec.load import RateSearch
+from steelyard.spec.highest import RateSearch
 from steelyard.spec.plan import PROBE
 
 PERCENT = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p999": 99.9}

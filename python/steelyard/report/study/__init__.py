@@ -10,8 +10,10 @@ from steelyard.report.study.beside import beside
 from steelyard.report.study.curves import curves
 from steelyard.report.study.ledger import ledger
 from steelyard.report.study.points import points, points_table
+from steelyard.report.study.rates import rates_table
 from steelyard.report.study.remarks import remarks
 from steelyard.report.tables.base import Table
+from steelyard.results.frames import Results
 
 __all__ = ["Overview", "overview"]
 
@@ -21,7 +23,8 @@ class Overview:
     """What stands on a study's page instead of each trial's details.
 
     Attributes:
-        tables: two systems beside each other, points, what differs in meaning, what was remarked on trials.
+        tables: two systems beside each other, points, rates that were found once, what differs in meaning,
+            what was remarked on trials.
         charts: curves over the factors.
     """
 
@@ -34,6 +37,7 @@ def overview(model: ReportModel) -> Overview | None:
     found = points(model)
     if not found:
         return None
-    tables = (beside(found), points_table(found), ledger(model), remarks(model))
+    rates = rates_table(Results(model.path).info)
+    tables = (beside(found), points_table(found), rates, ledger(model), remarks(model))
     drawn = () if model.study.get("figures") else tuple(curves(found))  # its own figures say it better
     return Overview(tuple(t for t in tables if t), drawn)

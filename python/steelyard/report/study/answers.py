@@ -10,6 +10,7 @@ import polars as pl
 from pydantic import ValidationError
 
 from steelyard.analysis.claims import Verdict, judge
+from steelyard.analysis.claims.looks import Looks
 from steelyard.analysis.claims.verdict import SIZE
 from steelyard.analysis.claims.why import bear_out
 from steelyard.analysis.evidence import Trials
@@ -18,6 +19,7 @@ from steelyard.report.figures import histograms_of, seconds_of, trial_frame
 from steelyard.report.formatting import NONE, clean, digits
 from steelyard.report.model import ReportModel
 from steelyard.report.study.amounts import NS_PER, told
+from steelyard.report.study.looks import looks_of, looks_table
 from steelyard.report.study.plots import Drawn, draw
 from steelyard.report.study.ratios import ratios_table
 from steelyard.report.tables.base import Table
@@ -79,6 +81,7 @@ class Answers:
         figures: the paper's, drawn from our trials.
         trials: one row a trial, from which all of this was made.
         design: how its trials are laid out (run.json).
+        looks: those that were taken, and what was added after each; None when its plan was kept.
         ratios: the proportions of this form beside the paper's.
     """
 
@@ -88,6 +91,7 @@ class Answers:
     trials: pl.DataFrame
     design: Mapping[str, Any]
     checks: tuple[Answer, ...] = ()
+    looks: Table | None = None
     ratios: Table | None = None
 
     @property
@@ -141,21 +145,23 @@ def answers(model: ReportModel) -> Answers | None:
     measured = trial_frame(model.path, model).sort("point", "repetition")
     trials = Trials(_with_all(measured, set(_metrics(asked)), factors), factors, histograms_of(model))
     small = asked.form == "small"
+    looks = looks_of(info)
     return Answers(
         asked=asked,
-        claims=_judged(asked.claims, trials, small),
+        claims=_judged(asked.claims, trials, small, looks),
         figures=tuple(drawn for plot in asked.figures for drawn in draw(plot, trials, seconds_of(model))),
         trials=trials.frame,
         design=part(info, "design"),
-        checks=_judged(asked.checks, trials, small),
+        checks=_judged(asked.checks, trials, small, looks),
         ratios=ratios_table(asked.ratios, model, trials),
+        looks=looks_table(info),
     )
 
 
-def _judged(claims: Sequence[Claim], trials: Trials, small: bool) -> tuple[Answer, ...]:
+def _judged(claims: Sequence[Claim], trials: Trials, small: bool, looks: Looks) -> tuple[Answer, ...]:
     """One family of claims, each with its reasons."""
     frame, factors, merged = trials.frame, trials.factors, trials.histograms
-    verdicts = judge(claims, frame, factors, small=small, histograms=merged)
+    verdicts = judge(claims, frame, factors, small=small, histograms=merged, looks=looks)
     return tuple(
         Answer(
             claim,

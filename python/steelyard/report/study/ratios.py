@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+
+from pydantic import ValidationError
 
 from steelyard.analysis.evidence import Cell, Trials
 from steelyard.report.formatting import NONE, clean, digits
@@ -30,14 +33,20 @@ def ratios_table(asked: Sequence[KeptRatio], model: ReportModel, trials: Trials)
         for one in asked
     ]
     note = "Ours: the least and the greatest over all points."
-    title = "Ratios of this form beside the paper's"
-    return Table(title, ("ratio", "paper", "ours", "source of the paper's"), rows, 4, note)
+    return Table(
+        "Ratios of this form beside the paper's",
+        ("ratio", "paper", "ours", "source of the paper's"),
+        rows,
+        4,
+        note,
+    )
 
 
 def _points(model: ReportModel) -> list[Point]:
+    """The points of the trials whose settings this version of Steelyard can read."""
     found: dict[int, Point] = {}
     for told in (part(trial.manifest, "trial") for trial in model.trials):
-        if told:
+        with suppress(ValidationError):
             trial = Trial.model_validate(told)
             found.setdefault(trial.point, trial)
     return list(found.values())

@@ -54,15 +54,15 @@ def _counted(answers: Sequence[Answer], what: str, whose: str = "") -> str:
 
 def claims_table(found: Answers) -> Table | None:
     """One row a claim of the paper: statement, verdicts, what was found and what the paper prints."""
-    return _table("Claims", "claim", found.claims)
+    return _table("Claims", "claim", found.claims, RULE)
 
 
 def checks_table(found: Answers) -> Table | None:
     """The same of our own checks."""
-    return _table("Checks of ours", "check", found.checks)
+    return _table("Checks of ours", "check", found.checks, "" if found.claims else RULE)
 
 
-def _table(title: str, first: str, answers: Sequence[Answer]) -> Table | None:
+def _table(title: str, first: str, answers: Sequence[Answer], note: str) -> Table | None:
     rows = [
         (
             answer.claim.id,
@@ -75,7 +75,7 @@ def _table(title: str, first: str, answers: Sequence[Answer]) -> Table | None:
         for answer in answers
     ]
     columns = (first, "statement", "direction", "size", "found", "paper")
-    return Table(title, columns, rows, words=4, note=RULE) if rows else None
+    return Table(title, columns, rows, words=4, note=note) if rows else None
 
 
 def grounds(answer: Answer) -> Iterator[tuple[str, str]]:
@@ -87,10 +87,12 @@ def grounds(answer: Answer) -> Iterator[tuple[str, str]]:
     if verdict.same_as:
         yield "one finding with", f"{verdict.same_as}: the same contrast of the same trials"
     for other in verdict.sources:
-        agrees = "" if other.size == "not claimed" else f": size {other.size}"
-        yield "other sources", clean(f"{other.name} {other.printed}{agrees}")
-    for reason in verdict.reasons:
-        yield "undecided", clean(reason)
+        agrees = {"direction": other.direction, "size": other.size}
+        told = ", ".join(f"{what} {answer}" for what, answer in agrees.items() if answer != "not claimed")
+        yield "other sources", clean(f"{other.name} {other.printed}" + (f": {told}" if told else ""))
+    for place, reason in enumerate(verdict.reasons):
+        uncovered = verdict.direction == "range not covered" and place == 0
+        yield "not covered" if uncovered else "undecided", clean(reason)
     for reason in verdict.left_out:
         yield "left out", clean(reason)
     for why, borne in answer.why:
@@ -168,7 +170,7 @@ def closing(found: Answers) -> list[Table]:
         for title, texts in titles.items()
         if texts
     ]
-    return [found.ratios, *said] if found.ratios else said
+    return [*filter(None, (found.ratios, found.looks)), *said]
 
 
 def methods(found: Answers) -> Iterator[str]:

@@ -23,7 +23,7 @@ mod wire;
 pub use plan::CqlPlan;
 
 use super::traffic::Counters;
-use super::{Attempts, Database, OpenError, Options, Traffic};
+use super::{Attempts, Database, OpenError, Options};
 use crate::generate::Generator;
 use crate::net::Notifier;
 use crate::plan::Plan;
@@ -124,8 +124,8 @@ impl Database for Cql {
         self.facts.clone()
     }
 
-    fn traffic(&self) -> Option<Traffic> {
-        Some(self.counters.traffic())
+    fn traffic(&self) -> Option<steelyard_multiplexer::Traffic> {
+        Some(self.counters.traffic.now())
     }
 
     fn coordinators(&self) -> Vec<String> {

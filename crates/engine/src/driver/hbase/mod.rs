@@ -17,7 +17,7 @@ pub use plan::HbasePlan;
 
 use super::buffered::{self, SendsTogether, Sent};
 use super::traffic::Counters;
-use super::{Attempts, Database, Driver, OpenError, Options, Traffic};
+use super::{Attempts, Database, Driver, OpenError, Options};
 use crate::generate::Generator;
 use crate::generate::values::Values;
 use crate::operation::{FieldSet, Kind, Operation, Outcome};
@@ -29,11 +29,14 @@ use session::HbaseSession;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use steelyard_hbase::{Client, Delete, Durability, Error, Get, Item, Once, Put, Scan, Table};
+use steelyard_hbase::{
+    Client, Delete, Direct, Durability, Error, Get, Item, Once, Place, Put, Scan, Table,
+};
 
 /// A client of a cluster, its table open.
 pub struct Hbase {
     client: Client,
+    direct: Direct,
     table: Table,
     names: Names,
     durability: Durability,
@@ -46,7 +49,7 @@ pub struct Hbase {
     facts: Value,
     /// To each server.
     connections: u32,
-    /// What the event loop's connections have done.
+    /// What the event loop's connections have done, and the region servers.
     counters: Counters,
 }
 
@@ -73,6 +76,7 @@ impl Hbase {
             connections: options.connections,
             counters: Counters::default(),
             durability,
+            direct: client.direct(&table),
             table,
             client,
         })
@@ -181,6 +185,17 @@ impl Hbase {
         }
     }
 
+    /// The index of the server that all `writes` go to, as far as is known where their regions are; none if they go to several.
+    fn coordinator(&self, writes: &[Operation]) -> Option<u16> {
+        let mut places = (writes.iter()).map(|op| self.direct.place(op.key.as_bytes()));
+        let first = places.next()??;
+        let alike = |place: Option<Place>| place.is_some_and(|it| it.server() == first.server());
+        let coordinators = &self.counters.coordinators;
+        places
+            .all(alike)
+            .then(|| coordinators.index(&first.server().to_string()))
+    }
+
     fn shelf(&self) -> std::sync::MutexGuard<'_, Vec<Put>> {
         self.puts.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -222,14 +237,14 @@ impl Database for Opened {
         self.0.facts.clone()
     }
 
-    fn traffic(&self) -> Option<Traffic> {
-        let (own, rest) = (self.0.counters.traffic(), self.0.client.traffic());
-        Some(Traffic {
-            reads: own.reads + rest.reads,
-            writes: own.writes + rest.writes,
-            requests: own.requests + rest.requests,
-            answers: own.answers + rest.answers,
-        })
+    fn traffic(&self) -> Option<steelyard_multiplexer::Traffic> {
+        let mut all = self.0.counters.traffic.now();
+        all += self.0.client.traffic();
+        Some(all)
+    }
+
+    fn coordinators(&self) -> Vec<String> {
+        self.0.counters.coordinators.names()
     }
 
     fn timestamp_grain_us(&self) -> i64 {
@@ -250,11 +265,11 @@ impl Driver for Hbase {
         values: &Values,
         reply: &mut Reply,
     ) -> Outcome {
-        let attempted = self.attempt(op, timeout, values, reply);
-        match within(timeout, attempted).await {
-            Ok(outcome) => outcome,
-            Err(error) => failed(&error, reply),
-        }
+        let known = self.coordinator(std::slice::from_ref(op));
+        let attempted = within(timeout, self.attempt(op, timeout, values, reply)).await;
+        // Where a region is may be learnt by the attempt, and forgotten after it failed.
+        reply.coordinator = known.or_else(|| self.coordinator(std::slice::from_ref(op)));
+        attempted.unwrap_or_else(|error| failed(&error, reply))
     }
 }
 
@@ -280,6 +295,7 @@ impl SendsTogether for Hbase {
             .once()
             .within(timeout)
             .multi(&self.table, &items);
+        reply.coordinator = self.coordinator(writes);
         let answer = within(timeout, multi)
             .await
             .map_err(|error| failed(&error, reply))?;

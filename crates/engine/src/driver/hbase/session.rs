@@ -9,15 +9,22 @@ use crate::driver::session::{Attempt, Begun, Ended, Exchange, Session, Turn};
 use crate::driver::traffic::Counters;
 use crate::generate::Generator;
 use crate::net::{self, Notifier, Ready, Socket};
-use crate::operation::{Kind, Operation, Outcome};
+use crate::operation::{Kind, Outcome};
 use crate::recorder::Lag;
 use crate::reply::Reply;
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use steelyard_hbase::{Address, Call, Delete, Direct, Error, Frames, Get, Place, Put};
+use steelyard_hbase::{Address, Call, Delete, Error, Frames, Get, Place, Put};
 use steelyard_multiplexer::{Answer, Full};
+
+/// Where a connection leads.
+pub struct Kept {
+    server: Address,
+    /// The server's index among coordinators.
+    coordinator: u16,
+}
 
 /// Where a client's attempt is.
 #[derive(Default)]
@@ -30,7 +37,6 @@ struct Flight {
 /// The event loop's half of the driver.
 pub struct HbaseSession {
     driver: Arc<Hbase>,
-    direct: Direct,
     deferred: Deferred,
     put: Put,
     connections: Connections<HbaseSession>,
@@ -45,12 +51,10 @@ impl HbaseSession {
     /// Connections are made, and futures run, on the current LocalSet.
     pub fn new(driver: Arc<Hbase>, generator: Arc<Generator>) -> io::Result<Self> {
         let deferred = Deferred::new(Arc::clone(&driver), generator)?;
-        let direct = driver.client.direct(&driver.table);
         let notifier = deferred.notifier().clone();
         Ok(Self {
-            dialler: Dialler::new(direct.clone(), driver.connections, notifier),
+            dialler: Dialler::new(driver.direct.clone(), driver.connections, notifier),
             driver,
-            direct,
             deferred,
             put: Put::new(b""),
             connections: Connections::default(),
@@ -75,14 +79,13 @@ impl HbaseSession {
     fn send(
         &mut self,
         client: u32,
-        op: &Operation,
+        Exchange { op, reply }: &mut Exchange,
         timeout: Duration,
     ) -> Option<Result<(), Error>> {
-        let place = self.direct.place(op.key.as_bytes())?;
+        let place = self.driver.direct.place(op.key.as_bytes())?;
         let token = self.route(&place)?;
         let Self {
             driver,
-            direct,
             put,
             connections,
             flights,
@@ -92,10 +95,11 @@ impl HbaseSession {
         let get = Get::new(op.key.as_bytes())
             .columns(driver.names.columns(op.fields))
             .cache_blocks(driver.block_cache);
-        let mut delete = Delete::new(op.key.as_bytes());
+        let mut delete;
         let call = match op.kind {
             Kind::Read => Call::Get(&get),
             Kind::Delete => {
+                delete = Delete::new(op.key.as_bytes());
                 delete.durability(driver.durability).at(milliseconds(op));
                 Call::Delete(&delete)
             }
@@ -106,7 +110,7 @@ impl HbaseSession {
         };
         let mut written = Ok(());
         let sent = open.request(client, |id, out| {
-            written = direct.write(call, &place, id, timeout, out);
+            written = driver.direct.write(call, &place, id, timeout, out);
         });
         let id = match sent {
             Ok(id) => id,
@@ -116,6 +120,7 @@ impl HbaseSession {
             open.connection.requests.abandon(id);
             return Some(Err(error));
         }
+        reply.coordinator = Some(open.kept.coordinator);
         let client = client as usize;
         if client >= flights.len() {
             flights.resize_with(client + 1, Flight::default);
@@ -139,7 +144,7 @@ impl HbaseSession {
             received_ns: answer.received_ns,
         };
         reply.stamps = stamps(when);
-        let outcome = match self.direct.read(frame, &place, when) {
+        let outcome = match self.driver.direct.read(frame, &place, when) {
             Ok(row) if op.kind == Kind::Read => {
                 if row.is_empty() {
                     Outcome::NotFound
@@ -161,7 +166,12 @@ impl HbaseSession {
     }
 
     fn connected(&mut self, server: Address, socket: Socket, turn: &Turn<'_>) {
-        let made = self.connections.add(socket, server.clone(), turn.poller);
+        let coordinators = &self.driver.counters.coordinators;
+        let kept = Kept {
+            coordinator: coordinators.index(&server.to_string()),
+            server: server.clone(),
+        };
+        let made = self.connections.add(socket, kept, turn.poller);
         if let Ok(token) = made {
             self.of_server.entry(server).or_default().push(token);
         }
@@ -172,8 +182,7 @@ impl Protocol for HbaseSession {
     type Frames = Frames;
     /// The client whose request it is.
     type Tag = u32;
-    /// Where it leads.
-    type Kept = Address;
+    type Kept = Kept;
 
     #[inline]
     fn connections(&mut self) -> &mut Connections<Self> {
@@ -200,7 +209,7 @@ impl Protocol for HbaseSession {
     #[cold]
     fn ended(&mut self, mut open: Open<Self>, why: net::Ended, turn: &mut Turn<'_>) {
         let token = open.token();
-        if let Some(tokens) = self.of_server.get_mut(&open.kept) {
+        if let Some(tokens) = self.of_server.get_mut(&open.kept.server) {
             tokens.retain(|other| *other != token);
         }
         for client in open.connection.requests.close() {
@@ -208,7 +217,7 @@ impl Protocol for HbaseSession {
             let Some(place) = flight.place else {
                 continue;
             };
-            let error = self.direct.lost(&place, why.0);
+            let error = self.driver.direct.lost(&place, why.0);
             let outcome = failed(&error, &mut turn.exchanges[client as usize].reply);
             turn.ended.push(Ended { client, outcome });
         }
@@ -221,31 +230,28 @@ impl Session for HbaseSession {
     }
 
     fn begin(&mut self, client: u32, attempt: Attempt, turn: &mut Turn<'_>) -> Begun {
-        let op = &turn.exchanges[client as usize].op;
+        let exchange = &mut turn.exchanges[client as usize];
         let single = matches!(
-            op.kind,
+            exchange.op.kind,
             Kind::Read | Kind::Insert | Kind::Update | Kind::Delete
         );
         let timeout = Duration::from_nanos(attempt.timeout_ns);
         let sent = if single {
-            self.send(client, op, timeout)
+            self.send(client, exchange, timeout)
         } else {
             None
         };
         match sent {
             None => self.deferred.begin(client, attempt, turn),
             Some(Ok(())) => Begun::InFlight,
-            Some(Err(error)) => {
-                let reply = &mut turn.exchanges[client as usize].reply;
-                Begun::Ended(failed(&error, reply))
-            }
+            Some(Err(error)) => Begun::Ended(failed(&error, &mut exchange.reply)),
         }
     }
 
     fn give_up(&mut self, client: u32, reply: &mut Reply) {
         let Flight { at, place } = std::mem::take(&mut self.flights[client as usize]);
         if let (Some((token, id)), Some(place)) = (at, place) {
-            self.direct.doubt(&place);
+            self.driver.direct.doubt(&place);
             reply.stamps.sent_ns = self.connections.abandon(token, id);
         }
     }

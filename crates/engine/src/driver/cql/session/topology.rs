@@ -44,7 +44,7 @@ impl State {
 impl CqlSession {
     /// A connection was made.
     pub(super) fn connected(&mut self, place: Place, socket: Socket, turn: &Turn<'_>) {
-        let coordinator = self.counters.coordinators.at(place.node).index;
+        let coordinator = self.counters.coordinators.index(&place.node.to_string());
         let kept = Kept::new(place, coordinator);
         match self.state.connections.add(socket, kept, turn.poller) {
             Ok(_) => self.state.group_by_node(),

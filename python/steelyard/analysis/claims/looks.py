@@ -1,0 +1,58 @@
+"""The looks that were taken at a study's trials, and what each of its claims has seen of them.
+
+A study that ends when it is decided is looked at more than once. A claim's own looks are those before which
+some of its points got further repetitions; between the others its data stayed the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from steelyard.analysis.stats.sequential import LookAt, repeated_p
+
+
+@dataclass(frozen=True)
+class Look:
+    """One look at all claims.
+
+    Attributes:
+        repetitions: point -> trials of it that were done.
+        most: repetitions of a point that there may be in all.
+        last: whether it was known, before anything was judged, that the budget's time allows no more.
+    """
+
+    repetitions: Mapping[int, int]
+    most: int
+    last: bool = False
+
+    def least(self, points: Iterable[int]) -> int:
+        """Repetitions of that point which has the fewest."""
+        return min((self.repetitions.get(point, 0) for point in points), default=0)
+
+
+@dataclass(frozen=True)
+class Looks:
+    """All looks up to now, in their order; none where the plan was kept as it was."""
+
+    taken: tuple[Look, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.taken)
+
+    def at(self, points: Iterable[int]) -> list[LookAt]:
+        """The looks of a claim that rests on these points."""
+        points, found = frozenset(points), list[LookAt]()
+        for look in self.taken:
+            count = look.least(points)
+            if count > (found[-1].information if found else 0):
+                found.append(LookAt(count, 1.0 if look.last else min(count / look.most, 1.0)))
+        return found
+
+    def chance(self, points: Iterable[int], p: float) -> float:
+        """A claim's p-value that holds at whichever look the study ends."""
+        return repeated_p(p, self.at(points))
+
+
+ONE_TEST = Looks()
+"""Of a plan that was kept as it was."""

@@ -1,0 +1,71 @@
+"""Where each claim of a study stands at a look: decided, or after how many further repetitions it may be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from steelyard.analysis.claims.looks import Looks
+from steelyard.analysis.claims.verdict import Verdict
+from steelyard.analysis.stats.sequential import further
+from steelyard.analysis.stats.verdicts import LEVEL
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One claim at the last look.
+
+    Attributes:
+        claim: its id.
+        points: numbers of the points it rests on.
+        further: repetitions of each of these points that are to settle it; 0 when it is decided, None when
+            no number within the budget would.
+        words: the same for people.
+    """
+
+    claim: str
+    points: frozenset[int]
+    further: int | None
+    words: str
+
+
+def standings(verdicts: Iterable[Verdict], looks: Looks) -> list[Standing]:
+    """Where claims stand at the last of these looks, of which there is at least one."""
+    told = list(verdicts)
+    undecided = [one for one in told if one.direction == "inconclusive" and not one.same_as]
+    return [_standing(one, looks, max(len(undecided), 1)) for one in told]
+
+
+def _standing(one: Verdict, looks: Looks, family: int) -> Standing:
+    if one.direction != "inconclusive":
+        return Standing(one.id, one.points, 0, one.direction)
+    if not one.points or not one.curable:
+        return Standing(one.id, one.points, None, one.reasons[0] if one.reasons else "nothing to judge")
+    count = _to_settle(one, looks, family)
+    words = (
+        "to settle: more than the budget's repetitions"
+        if count is None
+        else f"to settle: {count} more of {_points(one)}"
+    )
+    return Standing(one.id, one.points, count, f"{_open(one)}; {words}")
+
+
+def _to_settle(one: Verdict, looks: Looks, family: int) -> int | None:
+    """At least what it lacks to be judged; beyond that what its chance foretells."""
+    most = looks.taken[-1].most - looks.taken[-1].least(one.points)
+    at = looks.at(one.points)
+    if at and one.chance is not None:
+        found = further(one.chance, at, looks.taken[-1].most, LEVEL / family)
+        count = None if found is None else max(found, one.lacking)
+    else:
+        count = one.lacking or None
+    return count if count is not None and count <= most else None
+
+
+def _open(one: Verdict) -> str:
+    chance = "" if one.chance is None else f" (p = {one.chance:.2g})"
+    return f"undecided{chance}"
+
+
+def _points(one: Verdict) -> str:
+    return f"each of {len(one.points)} points" if len(one.points) > 1 else "its point"

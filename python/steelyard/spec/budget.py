@@ -1,0 +1,65 @@
+"""What a study may spend beyond its plan, to end when it is decided."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from steelyard.errors import InputError
+from steelyard.spec.base import Model
+from steelyard.spec.units import seconds
+
+TIMES_THE_PLAN = 4
+"""Most repetitions, if nothing is said: fewer leave a question that six have not decided little chance."""
+
+
+def _duration(text: str) -> str:
+    seconds(text)
+    return text
+
+
+class Budget(Model):
+    """What may be run beyond the plan, which itself is always carried out.
+
+    What was disturbed from outside is run again; then repetitions are added at the points of claims that are
+    undecided, where so many are likely to decide them.
+    """
+
+    time: Annotated[str, AfterValidator(_duration)] | None = None
+    """Longest time for what is run again or added, e.g. `2h`; left out: as long as the plan took."""
+    repetitions: Annotated[int, Field(ge=1, le=1000)] | None = None
+    """Most repetitions of a point; left out: four times those of the plan."""
+    fixed: bool = False
+    """The plan is kept as it is: nothing is run again or added at its end."""
+
+    def most(self, planned: int) -> int:
+        """Most repetitions of a point of which so many are planned."""
+        return self.repetitions or planned * TIMES_THE_PLAN
+
+    @property
+    def time_s(self) -> float | None:
+        """Seconds; None = as long as the plan took."""
+        return None if self.time is None else seconds(self.time)
+
+
+def overrides(text: str) -> list[str]:
+    """The settings that `--budget 2h`, `--budget 24` or `--budget 2h,24` say.
+
+    Raises:
+        InputError: a part of it is neither a duration nor a number of repetitions.
+    """
+    found = []
+    for word in text.split(","):
+        if word.strip().isdigit():
+            found.append(f"budget.repetitions={word.strip()}")
+            continue
+        try:
+            seconds(word)
+        except ValueError:
+            raise InputError(
+                f"--budget {text}: {word.strip()!r} is neither a time such as 2h nor a number of repetitions",
+                hint="for example --budget 2h, --budget 24, or both: --budget 2h,24",
+            ) from None
+        found.append(f'budget.time="{word.strip()}"')
+    return found

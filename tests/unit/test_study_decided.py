@@ -1,0 +1,179 @@
+"""A study ends when it is decided: what is run again, what is added, what the budget and a resume do."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from engine_fixtures import Heard
+from study_fixtures import Bed, attempts, bed, disturbed, said, statuses, study
+
+from steelyard.analysis.claims.standing import Standing
+from steelyard.errors import InputError, Interrupted
+from steelyard.lab.study import Outcome, conduct
+from steelyard.results.disturbance import Disturbance
+
+__all__ = ["bed"]
+
+CLAIM = (
+    'claims=[{id = "C1", statement = "s", metric = "ok_per_s", check = {kind = "ratio", direction = "above", '
+    'numerator = {where = {system = "one"}}, denominator = {where = {system = "two"}}}}]'
+)
+HOUR = "budget.time='1h'"
+
+
+def went(folder: Path, *overrides: str, **words: Any) -> tuple[Outcome, list[str]]:
+    """A run of the study with one claim, and the lines that it showed."""
+    heard = Heard()
+    asked = study(folder, CLAIM, *overrides)
+    return conduct(asked, heard, time.monotonic_ns(), folder / "run", **words), heard.lines
+
+
+def asking(*further: int | None) -> Callable[[Path], Sequence[Standing]]:
+    """Claims that want so many repetitions more at each look, and are decided from then on."""
+    left = list(further)
+
+    def stand(_folder: Path) -> Sequence[Standing]:
+        return [Standing("C1", frozenset({1, 2}), left.pop(0) if left else 0, "words")]
+
+    return stand
+
+
+def test_what_was_disturbed_is_run_again_at_the_end(tmp_path: Path, bed: type[Bed]) -> None:
+    """At once, and again when the others are done; without a claim, too."""
+    seen = list[str]()
+
+    def judge(folder: Path) -> Disturbance | None:
+        seen.append(folder.name)
+        return (
+            Disturbance("steal: 5 %", passing=True)
+            if seen.count("002") < 3 and folder.name == "002"
+            else None
+        )
+
+    heard = Heard()
+    outcome = conduct(study(tmp_path, HOUR), heard, time.monotonic_ns(), tmp_path / "run", judge=judge)
+    assert seen == ["001", "002", "002", "003", "004", "002"]
+    assert outcome.disturbed == 0
+    assert "run again, since it was disturbed: trial 2 (steal: 5 %)" in heard.lines
+    assert [a["tainted"] for a in attempts(tmp_path)[2]] == ["steal: 5 %"] * 2
+    assert len(bed.calls) == 2 * 6
+
+
+@pytest.mark.usefixtures("bed")
+def test_a_host_that_is_never_quiet_is_not_waited_for(tmp_path: Path) -> None:
+    outcome, _ = went(tmp_path, HOUR, judge=disturbed("002"))
+    assert outcome.disturbed == 1
+    assert len(attempts(tmp_path)[2]) == 3
+    again, _ = went(tmp_path, HOUR, judge=disturbed("002"), resume=True)
+    assert again.disturbed == 1
+    assert len(attempts(tmp_path)[2]) == 3
+
+
+@pytest.mark.usefixtures("bed")
+def test_pairs_are_added_until_it_is_decided(tmp_path: Path) -> None:
+    outcome, lines = went(tmp_path, HOUR, stand=asking(1, 2))
+    assert (outcome.planned, outcome.looks, outcome.added) == (10, 3, 6)
+    rows = said(tmp_path)["trials"]
+    assert sorted((row["repetition"], row["point"]) for row in rows) == [
+        (repetition, point) for repetition in range(1, 6) for point in (1, 2)
+    ]
+    assert [(row["look"], row["added"]) for row in rows] == [
+        *[(None, None)] * 4,
+        *[(1, "C1")] * 2,
+        *[(2, "C1")] * 4,
+    ]
+    for repetition in range(1, 6):  # pairs: equal seeds
+        assert len({row["seed"] for row in rows if row["repetition"] == repetition}) == 1
+    looks = said(tmp_path)["looks"]
+    assert [look["repetitions"] for look in looks] == [{"1": n, "2": n} for n in (2, 3, 5)]
+    assert [look["claims"][0]["further"] for look in looks] == [1, 2, 0]
+    assert [look["most"] for look in looks] == [8] * 3
+    assert any(line.startswith("2 trials are added for C1, about") for line in lines)
+    assert "look 3, at 10 trials: 1 of 1 claims are decided" in lines
+
+
+@pytest.mark.usefixtures("bed")
+def test_checks_of_ours_are_decided_too(tmp_path: Path) -> None:
+    asked = study(tmp_path, CLAIM.replace("claims=", "checks=", 1), HOUR)
+    outcome = conduct(asked, Heard(), time.monotonic_ns(), tmp_path / "run", stand=asking(1))
+    assert (outcome.looks, outcome.added) == (2, 2)
+
+
+@pytest.mark.usefixtures("bed")
+def test_a_fixed_plan_is_kept(tmp_path: Path) -> None:
+    outcome, _ = went(tmp_path, "budget.fixed=true", stand=asking(1), judge=disturbed("002"))
+    assert (outcome.planned, outcome.looks, outcome.disturbed) == (4, 0, 1)
+    assert said(tmp_path)["looks"] == []
+    later, _ = went(tmp_path, HOUR, stand=asking(1), resume=True)
+    assert (later.planned, later.looks) == (4, 0)  # it was judged by one test, and stays so
+
+
+@pytest.mark.usefixtures("bed")
+def test_what_no_number_decides_adds_nothing(tmp_path: Path) -> None:
+    outcome, lines = went(tmp_path, HOUR, stand=asking(None))
+    assert (outcome.looks, outcome.added) == (1, 0)
+    assert "  C1: words" in lines
+
+
+@pytest.mark.usefixtures("bed")
+def test_the_budgets_time_is_not_overdrawn(tmp_path: Path) -> None:
+    outcome, lines = went(tmp_path, "budget.time='1us'", stand=asking(1), judge=disturbed("002"))
+    assert (outcome.looks, outcome.added, outcome.disturbed) == (1, 0, 1)
+    assert any("not run again: the budget's time is too short" in line for line in lines)
+    assert any(line.startswith("  C1: words, about") and "left" in line for line in lines)
+    assert said(tmp_path)["looks"][0]["last"] is True  # known before the claims were judged
+
+
+@pytest.mark.usefixtures("bed")
+def test_an_interrupted_extension_goes_on(tmp_path: Path) -> None:
+    """The trials that were added are those of a study that was never interrupted; no look is taken twice."""
+    (tmp_path / "whole").mkdir()
+    went(tmp_path / "whole", HOUR, stand=asking(2))
+    Bed.calls.clear()
+    Bed.faults = {6: Interrupted("interrupted")}
+    outcome, _ = went(tmp_path, HOUR, stand=asking(2))
+    assert outcome.interrupted
+    assert statuses(tmp_path) == ["done"] * 5 + ["interrupted"] + ["planned"] * 2
+    again, lines = went(tmp_path, HOUR, stand=asking(), resume=True)
+    assert "going on: 5 of 8 trials are done" in lines
+    assert (again.looks, again.added, again.interrupted) == (2, 4, False)
+    assert statuses(tmp_path) == ["done"] * 8
+    places = ("number", "point", "repetition", "seed", "group", "data", "look", "added")
+    assert [[t[k] for k in places] for t in said(tmp_path)["trials"]] == [
+        [t[k] for k in places] for t in said(tmp_path / "whole")["trials"]
+    ]
+
+
+@pytest.mark.usefixtures("bed")
+def test_a_look_at_the_same_trials_is_that_look_again(tmp_path: Path) -> None:
+    went(tmp_path, HOUR, stand=asking(None))
+    outcome, _ = went(tmp_path, HOUR, stand=asking(None), resume=True)
+    assert outcome.looks == 1
+
+
+@pytest.mark.usefixtures("bed")
+def test_claims_that_cannot_be_judged_end_the_study(tmp_path: Path) -> None:
+    def stand(_folder: Path) -> Sequence[Standing]:
+        raise InputError("no such column")
+
+    outcome, lines = went(tmp_path, HOUR, stand=stand)
+    assert (outcome.errors, outcome.added) == ([], 0)
+    assert any("could not be judged" in line for line in lines)
+
+
+@pytest.mark.parametrize(("starts", "groups"), [(1, {1, 2}), (2, {1, 2, 3, 4, 5, 6})])
+def test_added_repetitions_on_shared_clusters(
+    tmp_path: Path, bed: type[Bed], starts: int, groups: set[int]
+) -> None:
+    """They belong to the one start there was; where there were several, they are further ones."""
+    went(tmp_path, HOUR, "reset=truncate", f"starts={starts}", stand=asking(1))
+    rows = said(tmp_path)["trials"]
+    assert {row["group"] for row in rows} == groups
+    assert statuses(tmp_path) == ["done"] * 6
+    assert bed.calls == ["up", "down"] * (4 if starts == 1 else 6)
+    assert json.loads((tmp_path / "run" / "trials" / "005" / "manifest.json").read_text())["status"] == "done"
