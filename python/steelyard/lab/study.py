@@ -165,8 +165,11 @@ class _Conductor:
         Returns whether that was the end.
         """
         total = len(self.folder.trials)
+        known = len(self.folder.rates)
         if not self._found_rates(outcome, pending):
             return False
+        if len(self.folder.rates) > known:  # searching is no part of the first trial's time
+            since_ns = time.monotonic_ns()
         for place, trial in enumerate(pending):
             rest = pending[place:]
             if self.several:
