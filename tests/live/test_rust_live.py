@@ -78,6 +78,10 @@ def test_the_hbase_driver_keeps_the_contract(hbase3: HBaseTestbed) -> None:
     cargo_test("driver_contract", ["hbase"], server)
 
 
+def test_the_engine_reads_what_it_wrote_while_regions_move_and_split(hbase3: HBaseTestbed) -> None:
+    cargo_test("hbase", [], {"STEELYARD_TEST_HBASE": str(hbase3.nodes[0].spec.place(REGIONSERVER))})
+
+
 def test_the_hbase_client_does_what_it_says(hbase3: HBaseTestbed) -> None:
     cargo_test("live", [], {"STEELYARD_TEST_HBASE": registry(hbase3)})
 
