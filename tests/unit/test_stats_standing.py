@@ -93,7 +93,7 @@ def test_a_cell_gets_at_least_what_it_lacks() -> None:
     ("columns", "word"),
     [
         ({"status": ["failed"], "reason": ["no route"]}, "failed"),
-        ({"steady": ["no steady state"]}, "no steady state"),
+        ({"steady": ["no steady state"] * 6}, "no steady state"),
         ({"group": [1] * 6 + [2] * 6}, "shared one start"),
         ({"saturated_share": [0.5] * 4}, "2 of 6 repetitions needed"),
     ],

@@ -41,6 +41,10 @@ EXCURSIONS = 0.1
 """Share of the steady part that may lie at another level."""
 DRIFT_P = 0.01
 """Chance of calling a level series drifting (Kendall's tau over batch means)."""
+FALSE_ALARMS = 0.05
+"""Share of level series that are called unsteady at most: 4.5 % of those of 60 intervals, 2.5 % of 120."""
+BY_CHANCE = 0.01
+"""Of trials more than false alarms bring with this chance are unsteady, and no accident."""
 CONFIDENCE = 0.95
 
 

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy import stats
 
 from steelyard.analysis.evidence.counting import Lost, lost, told
 from steelyard.analysis.evidence.samples import Sample
 from steelyard.analysis.metrics import metric_of
 from steelyard.analysis.stats.percentiles import LEAST_UNITS, Merged, merged
 from steelyard.analysis.stats.runs import FEW, Runs
+from steelyard.analysis.steady import BY_CHANCE, FALSE_ALARMS
 from steelyard.errors import InputError, nearest
 from steelyard.spec.levels import level_text, level_value
 from steelyard.spec.metrics import LOAD, STANDING
@@ -176,13 +178,31 @@ class Cell:
         state."""
         found = told([one for one in self.losses if one.by == "system"], len(self.rows))
         found = [f"{words}; those that are left say nothing of it" for words in found]
-        if metric in STANDING:
+        if metric in STANDING or unsteady:
             return found
-        states = [row.get("steady") for row in self.counting]
-        for state in ("no steady state", "too short"):
-            if not unsteady and (bad := states.count(state)):
-                found.append(f"{bad} of {len(states)} trials: {state}")
+        if self.unsteady and not self.by_accident:
+            found.append(f"{self.unsteady} of {len(self.counting)} trials: no steady state")
+        if short := self._states.count("too short"):
+            found.append(f"{short} of {len(self.counting)} trials: too short")
         return found
+
+    @property
+    def _states(self) -> list[str | None]:
+        return [row.get("steady") for row in self.counting]
+
+    @property
+    def unsteady(self) -> int:
+        """Trials that count and came to no steady state."""
+        return self._states.count("no steady state")
+
+    @property
+    def by_accident(self) -> bool:
+        """Whether so many unsteady trials are no more than false alarms bring.
+
+        Each may be one; to leave them out would choose among trials by their figures, and to refuse the cell
+        for one of them would leave nearly no claim about many trials decided.
+        """
+        return float(stats.binom.sf(self.unsteady - 1, len(self.counting), FALSE_ALARMS)) > BY_CHANCE
 
     @property
     def left_out(self) -> list[str]:
@@ -192,6 +212,9 @@ class Cell:
         before = [str(row["attempts"]) for row in self.counting if row.get("attempts")]
         if before:
             found.append(f"{len(before)} of {len(self.rows)} trials were run again: {before[0]}")
+        if self.unsteady and self.by_accident:
+            of = f"{self.unsteady} of {len(self.counting)}"
+            found.append(f"{of} trials came to no steady state, no more than false alarms are")
         return found
 
 
