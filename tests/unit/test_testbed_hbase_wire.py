@@ -93,3 +93,19 @@ def test_a_bean_is_asked_by_name_and_may_be_missing() -> None:
     for answer in (http(b"<html>"), http(b"[]"), b""):
         with pytest.raises(OSError, match=r"/jmx|closed"):
             jmx.bean(serve(answer), "a")
+
+
+def test_beans_that_are_registered_anew_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A region server has none for a moment when a region has come or gone."""
+    answers = iter([{}, {}, {"flushQueueLength": 2}, {"usertable_metric_flushesQueuedCount": 1}])
+    monkeypatch.setattr(admin, "POLL_S", 0.0)
+    monkeypatch.setattr(jmx, "bean", lambda *_: next(answers))
+    assert admin.pending_at(Place("127.10.0.1", 16030)) == 3
+
+
+def test_what_has_no_such_beans_is_no_region_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admin, "BEANS_AGAIN_S", 0.0)
+    monkeypatch.setattr(admin, "POLL_S", 0.0)
+    monkeypatch.setattr(jmx, "bean", lambda *_: {})
+    with pytest.raises(OSError, match="is no region server"):
+        admin.pending_at(Place("127.10.0.1", 16030))

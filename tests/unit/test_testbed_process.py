@@ -136,6 +136,30 @@ def test_unknown_cluster_and_bad_name() -> None:
         records.checked_name("../lab")
 
 
+def test_a_process_is_frozen_when_its_last_thread_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SIGSTOP reaches the threads one by one; a thread that still runs may answer a client."""
+    me = process.own_identity()
+    line = (process.PROC / "self" / "stat").read_text()
+    head, _, rest = line.rpartition(")")
+    monkeypatch.setattr(process, "PROC", tmp_path)
+    own = tmp_path / str(me.pid)
+    for thread in ("1", "2"):
+        (own / "task" / thread).mkdir(parents=True)
+
+    def state(leader: str, other: str) -> bool:
+        for where, letter in ((own, leader), (own / "task/1", leader), (own / "task/2", other)):
+            (where / "stat").write_text(f"{head}) {letter}{rest[2:]}")
+        seen = process.look(me)
+        assert seen is not None
+        return seen.frozen
+
+    assert not state("S", "S")
+    assert not state("T", "R")
+    assert state("T", "T")
+
+
 def test_an_occupied_port_names_its_owner() -> None:
     with socket.create_server(("127.10.250.1", 0)) as server:
         port = server.getsockname()[1]

@@ -50,7 +50,7 @@ class Seen:
     """A process that runs, be it by a thread that has not ended yet.
 
     Attributes:
-        frozen: whether it is stopped (SIGSTOP).
+        frozen: whether it is stopped (SIGSTOP), every thread of it: each stops when it runs next.
         resident_bytes: its resident memory.
     """
 
@@ -84,7 +84,7 @@ def look(process: Identity) -> Seen | None:
         return None
     if int(found[START_FIELD]) != process.start_ticks or boot_id() != process.boot_id:
         return None
-    return Seen(found[STATE_FIELD] in "Tt", int(found[RESIDENT_FIELD]) * PAGE_BYTES)
+    return Seen(_frozen(process.pid, found[STATE_FIELD]), int(found[RESIDENT_FIELD]) * PAGE_BYTES)
 
 
 def alive(process: Identity) -> bool:
@@ -259,9 +259,23 @@ def _ended(pid: int, state: str) -> bool:
         return True
 
 
-def _stat(pid: int) -> list[str] | None:
+def _frozen(pid: int, state: str) -> bool:
+    if state not in "Tt":
+        return False
     try:
-        text = (PROC / str(pid) / "stat").read_text()
+        threads = [_fields(path / "stat") for path in (PROC / str(pid) / "task").iterdir()]
+    except OSError:
+        return True
+    return all(fields is None or fields[STATE_FIELD] in "Tt" for fields in threads)
+
+
+def _stat(pid: int) -> list[str] | None:
+    return _fields(PROC / str(pid) / "stat")
+
+
+def _fields(stat: Path) -> list[str] | None:
+    try:
+        text = stat.read_text()
     except (OSError, ValueError):
         return None
     return text.rpartition(")")[2].split()

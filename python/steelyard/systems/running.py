@@ -91,9 +91,9 @@ class RunningCluster(ABC, Generic[NodeT]):
         node.kill(self.chosen(name))
 
     def freeze(self, name: str) -> None:
-        """SIGSTOP: connections are held and nothing is answered."""
+        """SIGSTOP: connections are held and, from its return on, nothing is answered."""
         for server in self.chosen(name):
-            server.send(signal.SIGSTOP)
+            server.freeze()
 
     def thaw(self, name: str) -> None:
         """Let what is frozen go on."""

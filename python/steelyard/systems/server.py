@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from steelyard.hosts.cgroup import Group
 from steelyard.hosts.host import Command, Host
 from steelyard.hosts.process import Identity
 
+FREEZE_LIMIT_S = 10.0
 STOP_GRACE_S = 20.0
 LINE_MAX = 300
 TAIL_BYTES = 65536
@@ -118,6 +120,23 @@ class Server:
         """Send it a signal; raises InfrastructureError when it does not run."""
         if self.identity is None or not self.host.signal(self.identity, number):
             raise InfrastructureError(f"{self.name} does not run")
+
+    def freeze(self) -> None:
+        """Stop all its threads; returns when they stand, after which it answers nothing.
+
+        Raises:
+            InfrastructureError: it does not run, or did not stop within FREEZE_LIMIT_S.
+        """
+        self.send(signal.SIGSTOP)
+        until = time.monotonic() + FREEZE_LIMIT_S
+        while not self._frozen():
+            if time.monotonic() > until or not self.alive:
+                raise InfrastructureError(f"{self.name} could not be frozen")
+            time.sleep(0.005)
+
+    def _frozen(self) -> bool:
+        seen = self.host.look(self.identity) if self.identity else None
+        return seen is not None and seen.frozen
 
     def why_dead(self) -> str:
         """How it ended: exit status, out of memory or crash, and its last word."""

@@ -14,6 +14,9 @@ from steelyard.systems.hbase.layout import MASTER, REGIONSERVER, HBaseSpec
 from steelyard.systems.hbase.serving import region
 
 LIMIT_S = 600.0
+BEANS_AGAIN_S = 5.0
+"""A region server takes all its beans away and registers them anew when a region has come or gone (HBase's
+JmxCacheBuster, half a second and more later)."""
 POLL_S = 0.2
 SYSTEM = b"hbase"
 """Namespace of HBase's own tables."""
@@ -108,9 +111,11 @@ def pending(spec: HBaseSpec) -> int:
 
 def pending_at(web: Place) -> int:
     """Of the region server with this /jmx; raises OSError when there is none."""
-    server = jmx.bean(web, jmx.REGIONSERVER)
-    if not server:
-        raise OSError(f"{web} is no region server")
+    until = time.monotonic() + BEANS_AGAIN_S
+    while not (server := jmx.bean(web, jmx.REGIONSERVER)):
+        if time.monotonic() > until:
+            raise OSError(f"{web} is no region server")
+        time.sleep(POLL_S)
     of_regions = jmx.bean(web, jmx.REGIONS)
     waiting = sum(int(server.get(name) or 0) for name in QUEUES)
     working = sum(int(value) for name, value in of_regions.items() if name.endswith(AT_WORK))
