@@ -22,8 +22,9 @@ $(VENV)/.locked: requirements.lock
 
 # An editable install makes the Python live but copies the binary: Rust sources are prerequisites, so that it never is stale.
 $(ENGINE): $(VENV)/.locked pyproject.toml steelyard.data/scripts/steelyard $(RUST)
+	touch $(VENV)/.started
 	$(PYTHON) -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
-	touch $@
+	touch -r $(VENV)/.started $@
 
 demo: build      ## the main job on the embedded store: load, run, report (no Java, no Maven)
 	$(VENV)/bin/steelyard bench embedded -w a --operations 300000

@@ -100,8 +100,13 @@ def reached(point: Point, command: Command, root: Path) -> Callable[[], bool]:
     return there
 
 
-def left_of(name: str, out: Path, state: Path) -> dict[str, list[str]]:
-    """What there is of a cluster: its processes, groups, namespaces, mounts and folders."""
+def folders(state: Path) -> set[str]:
+    """Those of all recorded clusters; other tests may share one meanwhile."""
+    return {str(path) for path in (state / "clusters").glob("*")}
+
+
+def left_of(name: str, out: Path, added: set[str]) -> dict[str, list[str]]:
+    """What there is of a cluster: processes, groups, namespaces, mounts, folders; `added` are records'."""
     spaces = namespaces.FOLDER.glob(f"sy-{name}-*") if namespaces.FOLDER.exists() else ()
     found = {
         "processes": ours(out),
@@ -111,7 +116,7 @@ def left_of(name: str, out: Path, state: Path) -> dict[str, list[str]]:
         ],
         "namespaces": [*map(str, spaces)],
         "mounts": [line for line in Path("/proc/mounts").read_text().splitlines() if str(out) in line],
-        "folders": [*map(str, out.glob("**/work")), *map(str, (state / "clusters").glob(name))],
+        "folders": [*map(str, out.glob("**/work")), *sorted(added)],
     }
     return {what: some for what, some in found.items() if some}
 
@@ -121,6 +126,7 @@ def test_the_next_start_leaves_nothing_of_a_killed_run(
     point: Point, tmp_path: Path, state_folder: Path
 ) -> None:
     kind, settings = SYSTEMS[point.system]
+    before = folders(state_folder)
     study, out = tmp_path / "killed.toml", tmp_path / "out"
     study.write_text(STUDY.format(kind=kind, settings=settings, network=point.network))
     command = Command(f"run {study}", out)
@@ -137,6 +143,6 @@ def test_the_next_start_leaves_nothing_of_a_killed_run(
     assert len(said) <= 1
     assert all(line.startswith(f"ended {name}, ") for line in said), said
     until = time.monotonic() + 5.0
-    while (left := left_of(name, out, state_folder)) and time.monotonic() < until:
+    while (left := left_of(name, out, folders(state_folder) - before)) and time.monotonic() < until:
         time.sleep(0.1)  # an engine ends by itself when its standard input does
     assert left == {}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from steelyard.analysis.evidence.counting import Lost, lost, told
 from steelyard.analysis.evidence.samples import Sample
@@ -202,7 +202,9 @@ class Cell:
         Each may be one; to leave them out would choose among trials by their figures, and to refuse the cell
         for one of them would leave nearly no claim about many trials decided.
         """
-        return float(stats.binom.sf(self.unsteady - 1, len(self.counting), FALSE_ALARMS)) > BY_CHANCE
+        if not self.unsteady:
+            return True
+        return float(special.bdtrc(self.unsteady - 1, len(self.counting), FALSE_ALARMS)) > BY_CHANCE
 
     @property
     def left_out(self) -> list[str]:
