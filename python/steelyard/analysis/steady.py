@@ -41,10 +41,9 @@ EXCURSIONS = 0.1
 """Share of the steady part that may lie at another level."""
 DRIFT_P = 0.01
 """Chance of calling a level series drifting (Kendall's tau over batch means)."""
-FALSE_ALARMS = 0.05
-"""Share of level series that are called unsteady at most: 4.5 % of those of 60 intervals, 2.5 % of 120."""
-BY_CHANCE = 0.01
-"""Of trials more than false alarms bring with this chance are unsteady, and no accident."""
+FALSE_ALARMS = ((600, 0.015), (120, 0.025), (LEAST_INTERVALS, 0.05))
+"""Intervals from which on at most this share of level series is called unsteady: found were 0 of 200 series,
+2.5 % and 4.5 %."""
 CONFIDENCE = 0.95
 
 
@@ -80,6 +79,11 @@ class Steady:
     def seconds(self) -> float:
         """Length of the series."""
         return self.intervals * self.interval_s
+
+    @property
+    def false_alarms(self) -> float:
+        """Share of level series as long as this that are called unsteady, at most."""
+        return next((share for least, share in FALSE_ALARMS if self.intervals >= least), 0.0)
 
     @property
     def word(self) -> str:

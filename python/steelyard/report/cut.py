@@ -14,6 +14,9 @@ from steelyard.analysis.steady import Steady
 from steelyard.analysis.summary import TOTAL, Phase
 from steelyard.report.source import TrialSource
 
+CUT = "cut"
+"""What `warmup` says in the design of a study that leaves the warm-up out by what was measured."""
+
 
 def warm_up_s(phase: Phase, steady: Steady | None, design: Mapping[str, object]) -> float:
     """Whole seconds to leave out: none unless the study asks for it and a steady part was found.
@@ -21,7 +24,7 @@ def warm_up_s(phase: Phase, steady: Steady | None, design: Mapping[str, object])
     A steady part begins on a tenth of a second, what was counted is kept by whole ones: the second in
     which it begins is left out as a whole.
     """
-    if design.get("warmup") != "cut" or steady is None or not steady.reached:
+    if design.get("warmup") != CUT or steady is None or not steady.reached:
         return 0.0
     whole = float(math.ceil(steady.warm_up_s))
     return whole if whole < phase.seconds else 0.0

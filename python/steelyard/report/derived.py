@@ -28,7 +28,7 @@ from steelyard.analysis.summary import Phase
 from steelyard.analysis.warnings import Warned
 from steelyard.errors import SteelyardError
 from steelyard.report.assessment import Judged, Read, certificate, judge, read_phases
-from steelyard.report.cut import warm_up_s, without_warm_up
+from steelyard.report.cut import CUT, warm_up_s, without_warm_up
 from steelyard.report.in_effect import master_names
 from steelyard.report.source import TrialSource
 from steelyard.report.trial_row import PhaseReport, Row, figures_of
@@ -92,6 +92,8 @@ def derive(source: TrialSource, manifest: Mapping[str, Any], design: Mapping[str
     reports = tuple(_phase(read, phase, judged if n == place else None) for n, phase in enumerate(phases))
     measured = None if place is None else reports[place]
     figures = figures_of(source, read, measured, judged.warnings, cut=bool(cut_s))
+    if design.get("warmup") == CUT and not cut_s:  # an unsteady one keeps a warm-up that others have not
+        figures["false_alarms"] = 0.0
     return Derived(reports, place, judged.warnings, cut_s, figures)
 
 

@@ -19,8 +19,8 @@ from steelyard.results.histograms import held
 
 WORDS = ("steady", "server_died", "attempts", "tainted", "reason")
 ADDED = (
-    "wrong_values", "saturated_share", "steady_per_s", "client_cpu_us", "client_cpu_cores", "server_cpu_us",
-    "master_cpu_us", "ok_share", *READ,
+    "wrong_values", "saturated_share", "false_alarms", "steady_per_s", "client_cpu_us", "client_cpu_cores",
+    "server_cpu_us", "master_cpu_us", "ok_share", *READ,
 )  # fmt: skip
 
 
@@ -28,7 +28,8 @@ def trial_frame(folder: Path, model: ReportModel | None = None) -> pl.DataFrame:
     """`steelyard.open(folder).trials()` with what only the analysis knows.
 
     Added columns: `steady` (`steady`, `too short`, `no steady state`, or null), `server_died` (in words),
-    `attempts` (what went before, in words), `wrong_values`, `saturated_share` (of the seconds);
+    `attempts` (what went before, in words), `wrong_values`, `saturated_share` (of the seconds),
+    `false_alarms` (share of level trials as long as it that are called unsteady, at most);
     `steady_per_s` (mean of the steady part in a closed loop), `client_cpu_us`, `server_cpu_us` and
     `master_cpu_us` per operation, `client_cpu_cores`, `ok_share`; what servers and machine did meanwhile
     (`spec.metrics.INSIDE`); the figures of the load phase as `load_...`. Where the study cuts the warm-up off

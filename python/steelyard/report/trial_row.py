@@ -86,6 +86,7 @@ def _analysed(read: Read, measured: PhaseReport) -> Row:
         "wrong_values": float(sum(int(phase.verify.get(kind) or 0) for kind in ("corrupt", "foreign"))),
         "saturated_share": phase.saturation.seconds_saturated / phase.seconds if phase.seconds else None,
         "steady": steady.word if steady else None,
+        "false_alarms": steady.false_alarms if steady else None,
         "steady_per_s": steady.mean if steady and phase.closed else None,
         "client_cpu_us": client_cpu_us(measured.costs),
         "client_cpu_cores": client[-1] if client else None,

@@ -81,6 +81,12 @@ class Scaling(Model):
     paper: Paper = None
     papers: Papers = Field(default_factory=dict)
 
+    @model_validator(mode="after")
+    def _goes_upwards(self) -> Scaling:
+        if self.first is not None and self.last is not None and self.first >= self.last:
+            raise ValueError(f"first = {self.first:g} must lie below last = {self.last:g}")
+        return self
+
 
 class Best(Model):
     """Which level of a factor wins on every line; or that it depends on another factor which one does."""

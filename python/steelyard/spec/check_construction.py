@@ -20,7 +20,8 @@ def by_construction(claim: Claim) -> str:
     check, reason = claim.check, ""
     if isinstance(check, Sided) and check.numerator.where == check.denominator.where:
         metrics = {side.metric or claim.metric for side in (check.numerator, check.denominator)}
-        reason = IDENTITIES.get(frozenset(metrics), "")
+        same = "both sides are the same trials" if len(metrics) == 1 else ""
+        reason = same or IDENTITIES.get(frozenset(metrics), "")
     if isinstance(check, Trend) and claim.metric.endswith("run_per_s") and check.factor in LENGTHS:
         reason = "the longer a run, the less of it is connecting"
     return f"no claim, since it holds by construction: {reason}" if reason else ""

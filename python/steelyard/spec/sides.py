@@ -81,7 +81,7 @@ def _side_of(paper: Printed | None, papers: dict[str, Printed]) -> bool | None:
 def upwards(paper: Printed) -> bool | None:
     """Whether a ratio that a paper prints lies above 1; None where its range holds 1."""
     low, high = paper.band
-    return None if low < 1 < high else low >= 1
+    return None if low <= 1 <= high else low > 1
 
 
 class Equality(Sided):

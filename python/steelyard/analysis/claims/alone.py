@@ -85,10 +85,14 @@ def distribution(claim: Claim, check: Distribution, cells: Sequence[Cell]) -> Fi
         if check.modes is not None:
             answers.append(_all_or_none([number == check.modes for number in numbers]))
         if check.skew is not None:
-            answers.append(_all_or_none([(skew > 0) == (check.skew == "positive") for skew in skews]))
+            answers.append(
+                _all_or_none([skew > 0 if check.skew == "positive" else skew < 0 for skew in skews])
+            )
     estimate = figures[0].figure if len(figures) == 1 else None
     answer = unanimous(answers)
     chance = unanimous_p(min(whole.count() for whole in found.values()))
+    if answer == "inconclusive":  # units that disagree stay so
+        chance = 1.0
     if answer == "refuted":  # one alone refutes; all must hold
         chance = min(1.0, len(answers) * chance)
     return Finding(answer, "; ".join(words), estimate, tuple(figures), chance, claim.metric)

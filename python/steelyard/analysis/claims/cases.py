@@ -121,6 +121,8 @@ def _side_lines(
 ) -> dict[Key, curves.Line]:
     match = None if check.match is None else (*check.match, check.factor)
     words = () if all(level_number(level) is not None for level in levels) else levels
+    if words and (isinstance(check, SlopeCheck) or check.first is None or check.last is None):
+        raise ValueError(f"the levels of {check.factor} are words: a speed-up needs its first and last said")
     return curves.lines(by_match(cells, match), check.factor, words)
 
 

@@ -85,7 +85,13 @@ def _ends(line: Mapping[float, Sample]) -> tuple[Sample, Sample]:
 
 
 def slope_of(found: Sequence[Mapping[float, Sample]]) -> Slope:
-    """The common slope of lines through units, on logarithms."""
+    """The common slope of lines through units, on logarithms.
+
+    Raises:
+        ValueError: a level is 0 or below.
+    """
+    if any(place <= 0 for line in found for place in line):
+        raise ValueError("a level of 0 has no logarithm")
     lines = []
     for line in found:
         x = np.concatenate([np.full(s.units.size, math.log(place)) for place, s in line.items()])

@@ -75,8 +75,12 @@ def speedup(claim: Claim, check: Speedup, pairs: Sequence[LinePair]) -> Finding:
     found: list[Compared] = []
     words: list[str] = []
     for pair in pairs:
-        both = [_ends(line, check, metric)
-                for line, metric in zip(pair, metrics(claim, check), strict=True)]  # fmt: skip
+        named = metrics(claim, check)
+        shared = set.intersection(*({*samples(line, m)} for line, m in zip(pair, named, strict=True)))
+        both = [
+            _ends({place: line[place] for place in line if place in shared}, check, metric)
+            for line, metric in zip(pair, named, strict=True)
+        ]
         above, below = (versus(*ends) for ends in both)
         words.append(f"{said(above.interval())} against {said(below.interval())}")
         found.append(quotient(above, below))
@@ -105,6 +109,8 @@ def _ends(line: Line, check: Speedup | Scaling, metric: str) -> tuple[Sample, Sa
         if sample is None:
             raise ValueError(f"{check.factor} {level} was not measured")
         ends.append(sample)
+    if ends[0] is ends[1]:
+        raise ValueError(f"first and last level of {check.factor} are the same")
     return ends[0], ends[1]
 
 

@@ -12,9 +12,10 @@ from steelyard.analysis.claims.cases import Case, Judged, case, uncovered
 from steelyard.analysis.claims.looks import ONE_TEST, Looks
 from steelyard.analysis.claims.verdict import Answer, Finding, Source, Verdict, sign, size
 from steelyard.analysis.evidence import Cell, Histograms, Trials
-from steelyard.analysis.evidence.cells import no_histograms
+from steelyard.analysis.evidence.cells import by_accident, no_histograms
 from steelyard.analysis.stats.verdicts import LEVEL, holm
 from steelyard.spec.checks import Claim, Ratio, Speedup, Trend
+from steelyard.spec.metrics import STANDING
 from steelyard.spec.sides import upwards
 
 
@@ -47,7 +48,8 @@ def _originals(claims: Sequence[Claim], verdicts: Sequence[Verdict]) -> list[int
     found = []
     for place, (claim, verdict) in enumerate(zip(claims, verdicts, strict=True)):
         contrast = claim.check.model_dump_json(exclude={"direction", "paper", "papers"})
-        found.append(first.setdefault((contrast, verdict.evidence), place) if verdict.evidence else place)
+        alike = (contrast, verdict.evidence, verdict.chance)  # one that is not judged takes nobody's place
+        found.append(first.setdefault(alike, place) if verdict.evidence else place)
     return found
 
 
@@ -104,9 +106,16 @@ def _one(claim: Claim, trials: Trials, small: bool) -> Verdict:
 
 def _against(cells: Judged, claim: Claim) -> tuple[str, ...]:
     """What speaks against judging."""
-    return _once(
+    found = _once(
         (cell, reason) for cell, metric in cells for reason in cell.against(metric, bool(claim.unsteady))
     )
+    asked = {cell.key: cell for cell, metric in cells if metric not in STANDING and not claim.unsteady}
+    if not found and not by_accident([*asked.values()]):
+        bad, trials = (
+            sum(of) for of in zip(*((c.unsteady, len(c.counting)) for c in asked.values()), strict=True)
+        )
+        return (f"{bad} of {trials} trials: no steady state",)
+    return found
 
 
 def _few(cells: Judged) -> tuple[str, ...]:

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 
 from steelyard.analysis.stats.sequential import LookAt, repeated_p
 
+ROUNDING = 1e-9
+"""Of the information of two looks between which nothing was added."""
+
 
 @dataclass(frozen=True)
 class Look:
@@ -30,6 +33,11 @@ class Look:
         """Repetitions of that point which has the fewest."""
         return min((self.repetitions.get(point, 0) for point in points), default=0)
 
+    def of(self, points: Iterable[int]) -> float:
+        """Repetitions of these points: their harmonic mean, by which a contrast's information grows."""
+        counts = [self.repetitions.get(point, 0) for point in points]
+        return len(counts) / sum(1 / count for count in counts) if counts and all(counts) else 0.0
+
 
 @dataclass(frozen=True)
 class Looks:
@@ -44,8 +52,8 @@ class Looks:
         """The looks of a claim that rests on these points."""
         points, found = frozenset(points), list[LookAt]()
         for look in self.taken:
-            count = look.least(points)
-            if count > (found[-1].information if found else 0):
+            count = look.of(points)
+            if count > (found[-1].information if found else 0.0) * (1 + ROUNDING):
                 found.append(LookAt(count, 1.0 if look.last else min(count / look.most, 1.0)))
         return found
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from steelyard.analysis.evidence import Cell, Key, Trials
-from steelyard.spec.checks import Claim, Ratio, Sided
-from steelyard.spec.levels import level_number
+from steelyard.spec.checks import Claim, Ratio, Side, Sided
+from steelyard.spec.levels import level_number, level_text
 
 REACHED = 0.02
 """A target is reached when the mean throughput is within this share of it."""
@@ -16,12 +16,29 @@ Pair = tuple[Cell, Cell]
 
 
 def both_sides(claim: Claim, check: Sided, trials: Trials) -> tuple[dict[Key, Cell], dict[Key, Cell]]:
-    """Each side's cells; what the sides' own conditions name does not tell them apart."""
-    apart = {*check.numerator.where, *check.denominator.where}
+    """Each side's cells; what the sides' own conditions name does not tell them apart.
+
+    Raises:
+        ValueError: trials of one cell differ in what only the other side names.
+    """
     above, below = (
-        trials.where(claim.where, side.where).cells(apart) for side in (check.numerator, check.denominator)
+        _side(claim, check, trials, check.numerator),
+        _side(claim, check, trials, check.denominator),
     )
     return above, below
+
+
+def _side(claim: Claim, check: Sided, trials: Trials, side: Side) -> dict[Key, Cell]:
+    apart = {*check.numerator.where, *check.denominator.where}
+    found = trials.where(claim.where, side.where).cells(apart)
+    for column in sorted(apart - {*side.where}):
+        for cell in found.values():
+            if len(levels := {level_text(row[column]) for row in cell.rows if row[column] is not None}) > 1:
+                raise ValueError(
+                    f"'{cell.name}' has trials of {column} {', '.join(sorted(levels))} on one side: say "
+                    "which one is meant in its where"
+                )
+    return found
 
 
 def matched(claim: Claim, check: Sided, trials: Trials) -> list[Pair]:

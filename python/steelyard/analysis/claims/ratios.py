@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,7 +18,10 @@ from steelyard.analysis.claims.pooling import (
 )
 from steelyard.analysis.claims.verdict import Answer, Evidence, Finding, figure, said, sign
 from steelyard.analysis.evidence import Cell, versus, within
-from steelyard.analysis.stats.runs import FEW
+from steelyard.analysis.stats.percentiles import Extremes
+from steelyard.analysis.stats.quotient import scaled
+from steelyard.analysis.stats.runs import FEW, Contrast, Interval
+from steelyard.analysis.stats.verdicts import LEVEL, holm
 from steelyard.spec.checks import Claim, Equality, Ratio, Side
 
 
@@ -85,10 +89,29 @@ def equality(claim: Claim, check: Equality, pairs: Sequence[Pair]) -> Finding:
     compared = _compared(claim, check, pairs)
     estimate = geometric_mean(compared.found)
     low, high = 1 / (1 + check.margin), 1 + check.margin
-    outside = estimate.low > high or estimate.high < low
-    answer: Answer = "confirmed" if estimate.within(low, high) else "refuted" if outside else "inconclusive"
     words = f"ratio {said(estimate)}, margin {check.margin:.0%}"
-    p = None if outside else alike(compared.found, check.margin)
     if against := contradiction(compared.told):
-        answer, words, p = "inconclusive", f"ratios {against}", None
-    return Finding(answer, words, None, compared.evidence, p)
+        return Finding("inconclusive", f"ratios {against}", None, compared.evidence)
+    far = _beyond(compared, estimate, (low, high))
+    if far < LEVEL:
+        return Finding("refuted", words, None, compared.evidence, far)
+    answer: Answer = "confirmed" if estimate.within(low, high) else "inconclusive"
+    return Finding(answer, words, None, compared.evidence, alike(compared.found, check.margin))
+
+
+def _beyond(compared: _Cells, whole: Interval, borders: tuple[float, float]) -> float:
+    """The chance at which the whole, or one cell (Holm), lies beyond the margin; of either (Bonferroni)."""
+    low, high = borders
+    plain = [one for one in compared.found if isinstance(one, (Contrast, Extremes))]
+    cells = [
+        scaled(one, 1 / (high if one.log_ratio > 0 else low)).difference_p()
+        if not math.log(low) <= one.log_ratio <= math.log(high)
+        else 1.0
+        for one in plain
+    ]
+    together = 1.0
+    if not low <= whole.estimate <= high and len(plain) == len(compared.found):
+        together = chance([scaled(one, 1 / (high if whole.estimate > 1 else low)) for one in plain])
+    if len(cells) < 2:
+        return together if plain else 1.0
+    return min(1.0, 2 * min(together, float(min(holm(cells)))))

@@ -8,14 +8,27 @@ from dataclasses import replace
 import polars as pl
 
 from steelyard.analysis.claims.judge import judge
+from steelyard.analysis.claims.looks import ONE_TEST, Looks
 from steelyard.analysis.claims.verdict import Verdict, unanimous
 from steelyard.analysis.evidence.cells import Histograms, Trials, no_histograms
-from steelyard.spec.checks import Check, Claim, Elsewhere, Order, Ratio, Side, Sided, Trend, Why
+from steelyard.spec.checks import (
+    Check,
+    Claim,
+    Elsewhere,
+    Order,
+    Ratio,
+    Side,
+    Sided,
+    SlopeCheck,
+    Speedup,
+    Trend,
+    Why,
+)
 
 
 def bear_out(
     claim: Claim, trials: pl.DataFrame, factors: Sequence[str], histograms: Histograms = no_histograms, *,
-    small: bool = False,
+    small: bool = False, looks: Looks = ONE_TEST,
 ) -> list[Verdict]:  # fmt: skip
     """A verdict for each reason of a claim: its figure over the claim's own cells, in the direction expected,
     and at the two other sides where it would fail if it were wrong.
@@ -24,7 +37,7 @@ def bear_out(
 
     Args:
         claim: with its reasons.
-        trials, factors, histograms, small: as of `judge`.
+        trials, factors, histograms, small, looks: as of `judge`.
     """
     there = Trials(trials, tuple(factors), histograms).where(claim.where).frame
     unseen = [_unseen(why, there, small) for why in claim.why]
@@ -34,7 +47,9 @@ def bear_out(
         if not unseen[number]
         for place, part in enumerate(_parts(claim, why, number))
     }
-    judged = dict(zip(asked, judge(asked.values(), trials, factors, histograms=histograms), strict=True))
+    judged = dict(
+        zip(asked, judge(asked.values(), trials, factors, histograms=histograms, looks=looks), strict=True)
+    )
     return [
         Verdict(claim.id, "cannot be seen here", "not claimed", unseen[number])
         if unseen[number]
@@ -81,7 +96,10 @@ def _check(claim: Claim, why: Why) -> Check:
     """The claim's check with the reason's direction; sizes are not claimed."""
     check, up = claim.check, why.expect == "up"
     if isinstance(check, Sided):
-        return _ratio(check.numerator, check.denominator, up, check.match)
+        match = check.match
+        if match is not None and isinstance(check, (SlopeCheck, Speedup)):
+            match = (*match, check.factor)
+        return _ratio(check.numerator, check.denominator, up, match)
     if isinstance(check, Order):
         return Order(factor=check.factor, groups=check.groups if up else check.groups[::-1])
     levels = check.levels if isinstance(check, Trend) else ()

@@ -58,8 +58,12 @@ def _beats(check: Best, one: Sample, other: Sample) -> Found:
 
 
 def _depends(check: Best, levels: Mapping[Key, Levels], figures: tuple[Evidence, ...]) -> Finding:
-    """Confirmed when in every group of lines two levels change places beyond chance; refuted when one level
-    is ahead of all others on every line."""
+    """Confirmed when in every group of lines the winners of two change places beyond chance; refuted when one
+    level is ahead of all others on every line.
+
+    Raises:
+        ValueError: the factor it is to depend on was not varied.
+    """
     contrasts = {
         (key, *pair): _beats(check, line[pair[0]], line[pair[1]])
         for key, line in levels.items()
@@ -72,7 +76,11 @@ def _depends(check: Best, levels: Mapping[Key, Levels], figures: tuple[Evidence,
     groups: dict[Key, list[Key]] = {}
     for key in levels:
         groups.setdefault(tuple(part for part in key if part[0] != check.depends_on), []).append(key)
-    crossings = [_crossing([ahead[key] for key in keys]) for keys in groups.values()]
+    if any(len(keys) < 2 for keys in groups.values()):
+        raise ValueError(f"{check.depends_on} has one level")
+    crossings = [
+        _crossing([(_first(check, levels[key]), ahead[key]) for key in keys]) for keys in groups.values()
+    ]
     words = "; ".join(f"{line_name(key) or 'all'}: {_first(check, line)}" for key, line in levels.items())
     text = f"ahead by {check.depends_on}: {words}"
     if max(crossings) < LEVEL:
@@ -83,13 +91,16 @@ def _depends(check: Best, levels: Mapping[Key, Levels], figures: tuple[Evidence,
     return Finding("inconclusive", text, None, figures, max(crossings))
 
 
-def _crossing(lines: list[dict[tuple[str, str], float]]) -> float:
-    """The least chance at which two levels change places between two lines; 1 where none do."""
+def _crossing(lines: list[tuple[str, Mapping[tuple[str, str], float]]]) -> float:
+    """The least chance at which the winners of two lines change places between them; 1 where none do.
+
+    Args:
+        lines: the winner of each, and (ahead, behind) -> chance, corrected over all pairs.
+    """
     found = [
-        max(p, other[pair[::-1]])
-        for one, other in combinations(lines, 2)
-        for pair, p in one.items()
-        if pair[::-1] in other
+        max(one.get((first, second), 1.0), other.get((second, first), 1.0))
+        for (first, one), (second, other) in combinations(lines, 2)
+        if first != second
     ]
     return min(found, default=1.0)
 

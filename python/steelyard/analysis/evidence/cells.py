@@ -17,13 +17,17 @@ from steelyard.analysis.evidence.samples import Sample
 from steelyard.analysis.metrics import metric_of
 from steelyard.analysis.stats.percentiles import LEAST_UNITS, Merged, merged
 from steelyard.analysis.stats.runs import FEW, Runs
-from steelyard.analysis.steady import BY_CHANCE, FALSE_ALARMS
+from steelyard.analysis.steady import FALSE_ALARMS
 from steelyard.errors import InputError, nearest
 from steelyard.spec.levels import level_text, level_value
 from steelyard.spec.metrics import LOAD, STANDING
 from steelyard.spec.sides import Where
 
 POINT = ("system", "variant")
+BY_CHANCE = 0.01
+"""More unsteady trials than false alarms bring with this chance are no accident."""
+SHORTEST = FALSE_ALARMS[-1][1]
+"""Of trials of which only the figures are known."""
 Key = tuple[tuple[str, Any], ...]
 """(column, level) of every column that tells a cell from others."""
 Row = Mapping[str, Any]
@@ -180,7 +184,7 @@ class Cell:
         found = [f"{words}; those that are left say nothing of it" for words in found]
         if metric in STANDING or unsteady:
             return found
-        if self.unsteady and not self.by_accident:
+        if not by_accident([self]):
             found.append(f"{self.unsteady} of {len(self.counting)} trials: no steady state")
         if short := self._states.count("too short"):
             found.append(f"{short} of {len(self.counting)} trials: too short")
@@ -196,15 +200,10 @@ class Cell:
         return self._states.count("no steady state")
 
     @property
-    def by_accident(self) -> bool:
-        """Whether so many unsteady trials are no more than false alarms bring.
-
-        Each may be one; to leave them out would choose among trials by their figures, and to refuse the cell
-        for one of them would leave nearly no claim about many trials decided.
-        """
-        if not self.unsteady:
-            return True
-        return float(special.bdtrc(self.unsteady - 1, len(self.counting), FALSE_ALARMS)) > BY_CHANCE
+    def false_alarms(self) -> float:
+        """Share of level trials like these that are called unsteady, at most."""
+        told = [row.get("false_alarms") for row in self.counting]
+        return max((SHORTEST if one is None else float(one) for one in told), default=SHORTEST)
 
     @property
     def left_out(self) -> list[str]:
@@ -214,10 +213,23 @@ class Cell:
         before = [str(row["attempts"]) for row in self.counting if row.get("attempts")]
         if before:
             found.append(f"{len(before)} of {len(self.rows)} trials were run again: {before[0]}")
-        if self.unsteady and self.by_accident:
+        if self.unsteady and by_accident([self]):
             of = f"{self.unsteady} of {len(self.counting)}"
             found.append(f"{of} trials came to no steady state, no more than false alarms are")
         return found
+
+
+def by_accident(cells: Sequence[Cell]) -> bool:
+    """Whether so many unsteady trials of these cells are no more than false alarms bring.
+
+    Each may be one; to leave them out would choose among trials by their figures, and to refuse a claim for
+    one of them would leave nearly none about many trials decided.
+    """
+    bad, trials = sum(cell.unsteady for cell in cells), sum(len(cell.counting) for cell in cells)
+    if not bad:
+        return True
+    share = max(cell.false_alarms for cell in cells)
+    return float(special.bdtrc(bad - 1, trials, share)) > BY_CHANCE
 
 
 def _units(sample: Sample | None) -> str:

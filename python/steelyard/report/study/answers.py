@@ -166,7 +166,9 @@ def _judged(claims: Sequence[Claim], trials: Trials, small: bool, looks: Looks) 
         Answer(
             claim,
             verdict,
-            tuple(zip(claim.why, bear_out(claim, frame, factors, merged, small=small), strict=True)),
+            tuple(
+                zip(claim.why, bear_out(claim, frame, factors, merged, small=small, looks=looks), strict=True)
+            ),
         )
         for claim, verdict in zip(claims, verdicts, strict=True)
     )

@@ -201,8 +201,8 @@ def methods(found: Answers) -> Iterator[str]:
         "merged, of fewer the median within the least and the greatest."
     )
     yield (
-        "Fewer than six units, trials lost through the system itself, or no steady state (unless the claim "
-        "says where the paper's own runs never came to rest) make a verdict inconclusive. All claims "
-        "share one error rate of 5 % (Holm), our checks another; claims that rest on the same contrast of "
-        "the same trials are one finding."
+        "Fewer than six units, trials lost through the system itself, or more trials without a steady state "
+        "than false alarms bring (unless the claim says where the paper's own runs never came to rest) make "
+        "a verdict inconclusive. All claims share one error rate of 5 % (Holm), our checks another; claims "
+        "that rest on the same contrast of the same trials are one finding."
     )
