@@ -13,6 +13,7 @@ from hdrh.histogram import HdrHistogram
 
 from steelyard.errors import InputError
 from steelyard.results import tables
+from steelyard.results.actions import Actions, read_actions
 from steelyard.results.disk import read_json
 from steelyard.results.histograms import read_log, read_totals
 
@@ -87,6 +88,10 @@ class TrialResult:
         """What commands marked, in the order of time: `id`, `label`, `phase`, `t_ns`."""
         path = self.path / "engine" / "marks.ndjson"
         return list(_events(path)) if path.is_file() else []
+
+    def actions(self) -> Actions:
+        """What was done to the cluster meanwhile, and what its nodes passed on the way."""
+        return read_actions(self.path)
 
     def system(self) -> pl.DataFrame:
         """Rows of system.parquet; what was spooled of it when it is missing."""
