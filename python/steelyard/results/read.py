@@ -102,10 +102,13 @@ class TrialResult:
         it."""
         return read_totals(self.path / "engine", phase, only)
 
-    def histogram_log(self, phase: str) -> Iterator[tuple[str, float, HdrHistogram]]:
-        """(tag, second since the phase's start, histogram of ns), one for each due second and tag."""
+    def histogram_log(
+        self, phase: str, ending: str | None = None
+    ) -> Iterator[tuple[str, float, HdrHistogram]]:
+        """(tag, second since the phase's start, histogram of ns), one for each due second and tag; of tags
+        with that ending, if one is given."""
         path = self.path / "engine" / f"{phase}.hdr"
-        return read_log(path) if path.is_file() else iter(())
+        return read_log(path, ending=ending) if path.is_file() else iter(())
 
     def events(self) -> list[dict[str, Any]]:
         """The engine's events; a last line cut short is left out."""

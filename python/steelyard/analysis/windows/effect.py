@@ -116,11 +116,19 @@ class Measured:
     bound_ns: float | None = None
 
 
-def effect(phase: Measured, windows: Windows) -> Effect:
-    """All measures over windows of a phase."""
+def effect(phase: Measured, windows: Windows, within: Seconds | None = None) -> Effect:
+    """All measures over windows of a phase.
+
+    Args:
+        phase: in which an action acted, or a control's.
+        windows: around the action.
+        within: of a control, the seconds in which the action is felt in the trial that it stands beside.
+    """
     total = phase.latencies[TOTAL]
-    again = steady_again(total, windows, phase.counts["done"] if phase.closed else None)
-    within = impact.felt(windows, again)
+    again = None
+    if within is None:
+        again = steady_again(total, windows, phase.counts["done"] if phase.closed else None)
+        within = impact.felt(windows, again)
     before = total.merged(windows.before).p99_ns
     bound_ns = phase.bound_ns if phase.bound_ns or before is None else BOUND * before
     return Effect(

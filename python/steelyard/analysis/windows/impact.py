@@ -85,18 +85,15 @@ class Compared:
     """An action against its control in the same seconds.
 
     Attributes:
-        excess_s, control_excess_s: as of `excess_s`, each against its own time before; None where either is.
+        excess_s, control_excess_s: as of `excess_s`, each against its own time before.
         above, control_above: share of operations above the control's p99 of these seconds: of the control
-            one in a hundred, by what a p99 is.
-        control_spread, control_worst: of the control's slices.
+            about one in a hundred, by what a p99 is. None of fewer than 1,000 operations.
     """
 
     excess_s: float | None
     control_excess_s: float | None
     above: float | None
     control_above: float | None
-    control_spread: float | None
-    control_worst: Worst | None
 
     @property
     def impact_s(self) -> float | None:
@@ -128,6 +125,4 @@ def compared(own: BySecond, control: BySecond, before: Seconds, within: Seconds)
         excess_s(control, before, within),
         mine.share_above(border) if border is not None and enough else None,
         theirs.share_above(border) if border is not None and enough else None,
-        spread(control, within),
-        worst(control, within),
     )

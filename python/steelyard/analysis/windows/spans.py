@@ -129,8 +129,8 @@ def _windows(own: _Acting, others: Sequence[_Acting], seconds: float, first: int
     start = min(int(own.start_s), whole)
     end = min(max(math.ceil(own.end_s), start + 1), whole) if own.ended else whole
     began = [min(math.ceil(o.end_s), start) for o in others if o.start_s <= own.start_s]
-    goes_on = any(o.start_s <= own.start_s and o.end_s > own.end_s for o in others)
-    following = [max(int(o.start_s), end) for o in others if o.start_s > own.start_s]
+    goes_on = any(o.start_s < own.end_s < o.end_s for o in others)
+    following = [max(int(o.start_s), end) for o in others if o.start_s >= own.end_s]
     until = end if goes_on else min([whole, *following])
     before = Seconds(min(max([first, *began]), start), start)
     return Windows(before, Seconds(start, end), Seconds(end, until), own.start_s, own.end_s, own.ended)
