@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.analysis.stats.changes import QUARTILE, change_points
+from steelyard.analysis.stats.changes import change_points, long_run_variance
 from steelyard.analysis.windows.course import Elapsed
 from steelyard.analysis.windows.slices import BySecond
 from steelyard.analysis.windows.spans import Seconds, Windows
@@ -26,7 +26,8 @@ Floats = NDArray[np.float64]
 ALIKE = 0.05
 """As of warm-up: a change of 5 % is as large as effects one measures."""
 SIGMAS = 3.0
-"""A piece's mean scatters around the level by chance; further away than this it is another level."""
+"""A piece's mean scatters around the level by chance, the more the more neighbours are alike; further away
+than this it is another level."""
 EXCURSIONS = 0.1
 """Share of the rest that may lie at another level: flushes and compactions belong to a steady state."""
 LEAST = 10
@@ -46,7 +47,7 @@ def level_again(series: Floats, last: int) -> int | None:
     """
     level = float(np.median(series[last:]))
     relative = np.log(np.maximum(series, np.finfo(float).tiny) / level)
-    scatter = float(np.median(np.abs(relative[last:]))) / QUARTILE
+    scatter = math.sqrt(long_run_variance(1 + relative[last:]))
     borders = [0, *change_points(1 + relative), series.size]
     unlike = np.zeros(series.size, dtype=bool)
     for start, end in pairwise(borders):
