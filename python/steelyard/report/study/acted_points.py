@@ -33,8 +33,8 @@ def summary_table(found: Sequence[PointReport]) -> Table | None:
     rows = [(p.label, *(_cell(p, column, scale) for column, scale in COLUMNS.values())) for p in acted]
     note = (
         "Over the trials that count: geometric means, of percentiles the median trial. > : a trial of so "
-        "many in which it did not come within what was measured; then there is no mean. impact: excess response "
-        "seconds less those of the control, the trial of the same repetition without actions."
+        "many in which it did not come within what was measured; then there is no mean. impact: excess "
+        "response seconds less those of the control, the trial of the same repetition without actions."
     )
     return Table("Around the actions", ("point", *COLUMNS), rows, words=1, note=note)
 
