@@ -77,7 +77,8 @@ def make_acted(root: Path, repetitions: int = 1, how: str = "done", hostile: str
 def _line(number: int, repetition: int, timeline: str) -> dict[str, Any]:
     return {
         "number": number, "point": 1 + TIMELINES.index(timeline), "repetition": repetition,
-        "seed": repetition, "system": "cassandra", "variant": None, "levels": {"timeline": timeline}, "status": "done",
+        "seed": repetition, "system": "cassandra", "variant": None, "levels": {"timeline": timeline},
+        "status": "done",
         "reason": None, "group": number, "data": number,
     }  # fmt: skip
 
