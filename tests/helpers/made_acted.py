@@ -91,7 +91,7 @@ def _trial(path: Path, number: int, repetition: int, timeline: str) -> None:
         def _draw(self, second: int, op: str) -> dict[str, np.ndarray]:
             times: dict[str, np.ndarray] = super()._draw(second, op)
             factor = slow(timeline, second) if self.name == "run" else 1.0
-            return {name: made._rounded(values * factor) for name, values in times.items()}
+            return {name: _rounded(values * factor) for name, values in times.items()}
 
         def logs(self) -> tuple[str, str]:
             tags = [
@@ -104,15 +104,22 @@ def _trial(path: Path, number: int, repetition: int, timeline: str) -> None:
             whole = [(t, 0.0, float(self.seconds), self.values(o, c)) for t, o, c in tags]
             return made._log(each), made._log(whole)
 
-    real, made.PhaseMaker = made.PhaseMaker, Slowed
+    real = made.PhaseMaker, made._rounded
+    made.PhaseMaker, made._rounded = Slowed, _rounded
     try:
         made._trial(path, sample, repetition, partial=False)
     finally:
-        made.PhaseMaker = real
+        made.PhaseMaker, made._rounded = real
     _joining(path, timeline)
     manifest = json.loads((path / "manifest.json").read_text())
     manifest["trial"] |= _line(number, repetition, timeline)
     (path / "manifest.json").write_text(json.dumps(manifest))
+
+
+def _rounded(values: np.ndarray) -> np.ndarray:
+    """To two percent: finer than the changes that are to be found."""
+    step = 10 ** np.maximum(np.floor(np.log10(np.maximum(values, 1))) - 2, 0) * 2
+    return np.asarray((np.ceil(values / step) * step).astype(np.int64))
 
 
 def run_start_ns(path: Path) -> int:

@@ -68,4 +68,6 @@ def _wrong(whole: Effect) -> Figures:
     }
     found["outside_bound_s"] = whole.outside_s
     host = whole.host
-    return found | {"host_busy_s": host and host.busy_s, "host_stolen_s": host and host.stolen_s}
+    found["host_busy_s"] = host.busy_s if host else None
+    found["host_stolen_s"] = host.stolen_s if host else None
+    return found
