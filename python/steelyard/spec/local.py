@@ -45,6 +45,11 @@ class LocalSystem(SystemSettings):
         """Nodes of the cluster at its start, those of masters included."""
         return self.nodes
 
+    @property
+    def node_names(self) -> tuple[str, ...]:
+        """`node1`, `node2` ...; those in reserve follow."""
+        return tuple(f"node{n}" for n in range(1, self.size + self.spare + 1))
+
     def limits_of(self, _node: str) -> NodeLimits:
         """The limits of the node of that name."""
         return self.limits
