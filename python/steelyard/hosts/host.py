@@ -77,6 +77,10 @@ class Watch(Protocol):
         """Watch these nodes from the next sample on, without a gap for those that are watched already."""
         ...
 
+    def latest(self, source: str, metric: str) -> float | None:
+        """The newest value of a metric, or None if there is none yet."""
+        ...
+
     def stop(self) -> None:
         """Take a last sample and end; safe to call twice."""
         ...

@@ -1,16 +1,22 @@
 """Actions of a timeline as data: what is done to a cluster while it serves, each with its parameters.
 
-What an action needs of a system is a capability (`systems.capabilities`); how it is done is in `lab.timeline`.
+What an action needs of a system is a capability (`systems.capabilities`); `lab.timeline` does it.
 """
 
 from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, NonNegativeFloat, PositiveFloat, PositiveInt
-from pydantic import model_validator
+from pydantic import (
+    BeforeValidator,
+    Discriminator,
+    Field,
+    NonNegativeFloat,
+    PositiveFloat,
+    PositiveInt,
+    model_validator,
+)
 
-from steelyard.spec.base import Model
 from steelyard.spec.triggers import Done, Triggered, Words, as_seconds
 
 ALL = "all"

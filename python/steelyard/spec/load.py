@@ -135,18 +135,6 @@ class Load(Model):
             raise ValueError("search finds the rate: leave target out")
         if self.curve:
             self._check_curve()
-        if self.audit and "run" not in self.phases:
-            raise ValueError("audit follows a run, and there is none")
-        if self.timeline != NONE and "run" not in self.phases:
-            raise ValueError("a timeline is of a run, and there is none")
-        if self.timeline != NONE and self.part.count > 1:
-            raise ValueError("a timeline is carried out once: a load of several parts may not have one")
-        if self.marks and "run" not in self.phases:
-            raise ValueError("marks are of a run, and there is none")
-        if self.search is not None and "run" not in self.phases:
-            raise ValueError("search is for the rate of a run, and there is none")
-        if isinstance(self.target, ShareOf) and "run" not in self.phases:
-            raise ValueError("a share of a highest rate is for a run, and there is none")
         if not self.paced and self.in_flight is not None:
             raise ValueError("in_flight needs a target; in a closed loop the number is `clients`")
         if not self.paced and self.arrivals == "poisson":
@@ -157,6 +145,22 @@ class Load(Model):
             raise ValueError("attempt_timeout_ms is above timeout_ms")
         if self.engines > min(self.cap, self.load_clients):
             raise ValueError("more engines than clients: every engine needs at least one")
+        return self
+
+    @model_validator(mode="after")
+    def _of_a_run(self) -> Load:
+        """What is of a run needs one."""
+        asked = {
+            "audit follows a run": self.audit,
+            "a timeline is of a run": self.timeline != NONE,
+            "marks are of a run": self.marks,
+            "search is for the rate of a run": self.search is not None,
+            "a share of a highest rate is for a run": isinstance(self.target, ShareOf),
+        }
+        for fault in (words for words, said in asked.items() if said and "run" not in self.phases):
+            raise ValueError(f"{fault}, and there is none")
+        if self.timeline != NONE and self.part.count > 1:
+            raise ValueError("a timeline is carried out once: a load of several parts may not have one")
         return self
 
     def loading(self) -> Load:

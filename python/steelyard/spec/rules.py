@@ -124,7 +124,10 @@ def _action_but_not_able(_study: Study, point: Point, _several: bool) -> Fault:
         for needed in action.capabilities:
             if fault := declared(point.system.kind).why_not(needed, point.system):
                 hint = f"{fault[1]}; a cluster that others operate is changed by do = 'run' and a command"
-                return f"timeline '{point.load.timeline}': {action.id}: do = '{action.what}': {fault[0]}", hint
+                return (
+                    f"timeline '{point.load.timeline}': {action.id}: do = '{action.what}': {fault[0]}",
+                    hint,
+                )
     return None
 
 

@@ -99,8 +99,12 @@ def check_timelines(
         for number, action in enumerate(point.timeline):
             place: Place = ("timelines", point.load.timeline, number)
             said = _nearest_origin(place, origins)
-            told = said if said.startswith("--") else f"{said}: {point.load.timeline}.{action.id}".lstrip(": ")
-            faults += [f"{told}: {fault}" for fault in (*_nodes(action, point.system), *_times(action, point))]
+            told = (
+                said if said.startswith("--") else f"{said}: {point.load.timeline}.{action.id}".lstrip(": ")
+            )
+            faults += [
+                f"{told}: {fault}" for fault in (*_nodes(action, point.system), *_times(action, point))
+            ]
     if faults:
         raise InputError("\n".join(dict.fromkeys(faults)))
 

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, NonNegativeFloat, PositiveFloat, Tag
-from pydantic import model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    NonNegativeFloat,
+    PositiveFloat,
+    Tag,
+    model_validator,
+)
 
 from steelyard.errors import nearest
 from steelyard.spec.base import LISTED, Model
@@ -24,9 +32,7 @@ def as_seconds(value: Any) -> Any:
     return seconds(value) if isinstance(value, str) else value
 
 
-Duration = Annotated[
-    NonNegativeFloat, BeforeValidator(as_seconds, json_schema_input_type=float | str)
-]
+Duration = Annotated[NonNegativeFloat, BeforeValidator(as_seconds, json_schema_input_type=float | str)]
 """Seconds; as text `90s`, `10m`."""
 Words = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1), LISTED]
 """A command as words: no shell reads it."""
@@ -108,13 +114,17 @@ class Triggered(Model):
     @model_validator(mode="after")
     def _begins(self) -> Triggered:
         if self.at is None and self.after is None and self.when is None:
-            raise ValueError("say when it begins: at = '60s', after = 'steady' or an action's id, or when = {...}")
+            raise ValueError(
+                "say when it begins: at = '60s', after = 'steady' or an action's id, or when = {...}"
+            )
         return self
 
     @property
     def begins(self) -> str:
         """`at 60 s`, `5 s after join`, `once steady`."""
-        said = [f"at {self.at:g} s" if self.at is not None and self.after is None and self.when is None else ""]
+        said = [
+            f"at {self.at:g} s" if self.at is not None and self.after is None and self.when is None else ""
+        ]
         if self.after:
             said.append("once the run is steady" if self.after == STEADY else f"after {self.after}")
         if self.when:
