@@ -37,7 +37,7 @@ from steelyard.systems.base import Testbed
 from steelyard.systems.capabilities import snapshots
 
 ACTIONS_GRACE_S, ACTIONS_LIMIT_S = 5.0, 30.0
-"""How long actions that the run's end has cut short are waited for: before servers are taken down, and after."""
+"""How long actions that the run's end cut short are waited for: before servers are taken down, and after."""
 
 
 class TrialRun:
