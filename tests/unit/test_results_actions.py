@@ -1,7 +1,6 @@
 """actions.ndjson: what is written is read again, also of a trial that was cut short."""
 
 import json
-import threading
 from pathlib import Path
 
 import pytest
@@ -59,21 +58,6 @@ def test_a_torn_line_and_a_later_versions_words_are_passed_over(tmp_path: Path) 
 
 def test_a_trial_without_actions_has_no_file(tmp_path: Path) -> None:
     assert read_actions(tmp_path).each() == []
-
-
-def test_threads_do_not_tear_each_others_lines(tmp_path: Path) -> None:
-    log = ActionLog(tmp_path)
-
-    def tell(node: str) -> None:
-        for t_ns in range(50):
-            log.milestone(MilestoneRow("join", node, "x" * 200, t_ns))
-
-    threads = [threading.Thread(target=tell, args=(f"node{n}",)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(read_actions(tmp_path).milestones) == 200
 
 
 def test_a_disk_that_refuses_is_said_in_words(tmp_path: Path) -> None:

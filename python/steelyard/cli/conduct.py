@@ -17,6 +17,7 @@ from steelyard.results.clock import process_start_ns
 from steelyard.spec.estimate import assumptions, estimate, searches_seconds
 from steelyard.spec.models import Study, Trial
 from steelyard.spec.rates import share_of
+from steelyard.spec.timeline import schedule
 from steelyard.spec.trials import APART, data_bytes, trials
 from steelyard.spec.units import bytes_text
 
@@ -114,9 +115,17 @@ def list_trials(study: Study) -> None:
             _rate(trial),
         ]
         console.print("  ".join(words), soft_wrap=True, markup=False)
+    for line in _timelines(study):
+        console.print(line, soft_wrap=True, markup=False)
     console.print(_size(study, planned), soft_wrap=True, markup=False)
     for line in assumptions(study):
         console.print(f"  assumed: {line}", soft_wrap=True, markup=False)
+
+
+def _timelines(study: Study) -> list[str]:
+    """What will be done to the systems during runs, and when."""
+    named = {point.load.timeline: point.timeline for point in study.cells if point.timeline}
+    return [line for name, actions in named.items() for line in schedule(name, actions)]
 
 
 def _size(study: Study, planned: list[Trial]) -> str:

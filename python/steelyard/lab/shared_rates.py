@@ -85,7 +85,10 @@ class SharedRates:
         where = trial.label or trial.system.kind
         self.show.say(f"rate {name} is found once for all trials like {where}")
         path = self.folder.open_rate()
-        run = self._run(trial.model_copy(update={"load": trial.load.searching(self.study.rates[name])}), path)
+        run = self._run(
+            trial.model_copy(update={"load": trial.load.searching(self.study.rates[name]), "timeline": ()}),
+            path,
+        )
         if run.written:
             with writing(self.folder.path):
                 path = path.rename(path.with_suffix(""))

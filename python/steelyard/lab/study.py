@@ -95,8 +95,11 @@ def conduct(
     needed = NEEDED.get(study.reset)
     for trial in planned:  # a testbed's constructor refuses what cannot be
         testbed = create(trial.system, name=_name(study, trial), root=Path(), host=host)
-        if needed:
-            require(testbed, needed)
+        for capability in (
+            *((needed,) if needed else ()),
+            *(c for a in trial.timeline for c in a.capabilities),
+        ):
+            require(testbed, capability)
     if resume and out is not None:
         folder = RunFolder.resume(study, planned, out)
     else:

@@ -7,7 +7,6 @@ Times are CLOCK_MONOTONIC ns (docs/format.md).
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -97,7 +96,7 @@ class Actions:
     milestones: tuple[MilestoneRow, ...] = ()
 
     def each(self) -> list[ActionTimes]:
-        """Every action that was requested, in the order of the requests."""
+        """Every action, in the order of the requests; those that never came to their turn last."""
         found: dict[str, ActionTimes] = {}
         for row in self.rows:
             known = found.get(row.id) or ActionTimes(row.id, row.do)
@@ -120,7 +119,7 @@ def _with(known: ActionTimes, row: ActionRow) -> ActionTimes:
 
 
 class ActionLog:
-    """The file while a trial goes on: rows are written by whichever thread has something to tell.
+    """The file while a trial goes on: each row is on disk's way when the call returns.
 
     Args:
         folder: the trial's folder.
@@ -128,7 +127,6 @@ class ActionLog:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._lock = threading.Lock()
 
     def action(self, row: ActionRow) -> None:
         """Append a step of an action.
@@ -148,7 +146,7 @@ class ActionLog:
 
     def _append(self, line: Mapping[str, Any]) -> None:
         text = json.dumps(line, ensure_ascii=False, default=str) + "\n"
-        with self._lock, writing(self._folder), (self._folder / FILE).open("a", encoding="utf-8") as file:
+        with writing(self._folder), (self._folder / FILE).open("a", encoding="utf-8") as file:
             file.write(text)
 
 

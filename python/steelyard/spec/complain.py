@@ -45,7 +45,7 @@ def _text(detail: ErrorDetails, place: Place, name: str, equals: str) -> str:
         case "union_tag_invalid":
             return _unknown_kind(detail, name)
         case "union_tag_not_found":
-            return f"{_dotted(place)}.kind is missing"
+            return f"{_dotted(place)}.{str(detail['ctx']['discriminator']).strip(chr(39))} is missing"
     found = detail["input"]
     shown = repr(found) if isinstance(found, (str, int, float, bool)) else f"a {type(found).__name__}"
     joint = " " if message.startswith("Input should") else ": "
@@ -53,7 +53,7 @@ def _text(detail: ErrorDetails, place: Place, name: str, equals: str) -> str:
 
 
 def _unknown(place: Place, data: Any, origin: str) -> str:
-    if origin.startswith("--") and not origin.startswith("--set "):
+    if origin.startswith("--") and not origin.startswith(("--set ", "--do ")):
         return f"{origin} does not apply to {_owner(place, data)}"
     key, table = str(place[-1]), place[:-1]
     model = _model_at(table, data)
@@ -66,7 +66,8 @@ def _owner(place: Place, data: Any) -> str:
     """The table a key stands in, for people."""
     table = place[:-1]
     kind = _kind(table, data)
-    return f"{_dotted(table)} of kind '{kind}'" if kind else _dotted(table) or "a study"
+    names = "do" if _said(table, data, "kind") is None else "kind"
+    return f"{_dotted(table)} of {names} '{kind}'" if kind else _dotted(table) or "a study"
 
 
 def _unknown_kind(detail: ErrorDetails, name: str) -> str:
@@ -112,9 +113,14 @@ def _child(here: Any, part: int | str) -> Any:
 
 
 def _kind(place: Place, data: Any) -> str | None:
+    """What tells the models of a union apart: a system's `kind`, what an action is to `do`."""
+    return _said(place, data, "kind") or _said(place, data, "do")
+
+
+def _said(place: Place, data: Any, key: str) -> Any:
     for part in place:
         data = _child(data, part)
-    return data.get("kind") if isinstance(data, dict) else None
+    return data.get(key) if isinstance(data, dict) else None
 
 
 def _is_union(place: Place, data: Any) -> bool:
@@ -134,9 +140,18 @@ def _candidates(place: Place, data: Any) -> list[type[BaseModel]]:
         return [StudyFile]
     if isinstance(place[-1], int):
         return _candidates(place[:-1], data)
+    if _is_table_of_names(place[:-1], data):
+        return _candidates(place[:-1], data)
     model = _model_at(place[:-1], data)
     info = model.model_fields.get(place[-1]) if model else None
     return list(_models(info.annotation)) if info else []
+
+
+def _is_table_of_names(place: Place, data: Any) -> bool:
+    """Whether the keys below are names that the user gives, as in `timelines` and `rates`."""
+    model = _model_at(place[:-1], data) if place else None
+    info = model.model_fields.get(str(place[-1])) if model else None
+    return typing.get_origin(info.annotation) is dict if info else False
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
@@ -149,5 +164,5 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def _is_kind(model: type[BaseModel], kind: str | None) -> bool:
-    field = model.model_fields.get("kind")
+    field = model.model_fields.get("kind") or model.model_fields.get("do")
     return field is not None and kind in typing.get_args(field.annotation)

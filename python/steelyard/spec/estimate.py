@@ -105,7 +105,8 @@ def searches_seconds(study: Study, planned: Sequence[Trial]) -> float:
     found = first_of_each(study, planned)
     asked = [(trial, study.rates[name]) for (name, _), trial in found.items()]
     return sum(
-        trial_seconds(trial.model_copy(update={"load": trial.load.searching(rate)})) for trial, rate in asked
+        trial_seconds(trial.model_copy(update={"load": trial.load.searching(rate), "timeline": ()}))
+        for trial, rate in asked
     )
 
 
