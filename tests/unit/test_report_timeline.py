@@ -233,6 +233,17 @@ def test_lanes_leave_nothing_out() -> None:
     ]  # fmt: skip
 
 
+def test_what_acts_on_all_shows_on_those_that_passed_something() -> None:
+    from steelyard.analysis.windows.course import Passed
+
+    whole = one(
+        do="power-loss", nodes=(), start_s=10.0, took=Elapsed(5.0), passed=(Passed("up", "node1", 3.0),)
+    )
+    assert [s.state for s in lanes(Acted((whole,)), ["node1"], 100)] == [
+        "serves", "without power", "up", "serves",
+    ]  # fmt: skip
+
+
 def test_pictures_of_a_trial(trial: TrialReport) -> None:
     charts = {chart.key: chart for chart in timeline_charts(trial)}
     assert [*charts] == ["timeline-latency", "timeline-throughput", "timeline-nodes", "timeline-cpu"]

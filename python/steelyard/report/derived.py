@@ -110,6 +110,7 @@ def _covered(read: Read, phases: Sequence[Phase]) -> Read:
     """With the samples of nodes that came and went reaching over the measured phase."""
     measured = measured_phase(phases)
     names = {node for row in read.actions.rows for node in row.nodes}
+    names |= {row.node for row in read.actions.milestones}
     if measured is None or not names:
         return read
     return replace(read, system=covered(read.system, names, measured.start_ns, measured.end_ns))

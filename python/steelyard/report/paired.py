@@ -28,11 +28,11 @@ from steelyard.report.acted_row import Figures, of_effect
 from steelyard.report.derived import Derived, key_of
 from steelyard.report.source import TrialSource
 from steelyard.results.disk import replacing
+from steelyard.spec.load import NONE
 from steelyard.spec.metrics import CONTROL
 
 FILE = "paired.json"
-FACTOR, NONE = "timeline", "none"
-"""The factor, and its level in which nothing is done to the cluster."""
+FACTOR = "timeline"
 SAME = ("repetition", "seed", "system", "variant")
 """What a control's line in run.json shares with that of its trial, besides all other levels."""
 

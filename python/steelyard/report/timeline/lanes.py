@@ -35,12 +35,17 @@ def lanes(acted: Acted, nodes: Sequence[str], seconds: float) -> list[State]:
         nodes: those that were there, or are watched.
         seconds: of the phase.
     """
-    named = dict.fromkeys([*nodes, *(node for one in acted.actions for node in one.nodes)])
+    named = dict.fromkeys([*nodes, *(node for one in acted.actions for node in _acted_on(one))])
     return [state for node in named for state in _lane(node, acted, seconds)]
 
 
+def _acted_on(one: OneAction) -> list[str]:
+    """The nodes it names, and of one that acts on all those that passed something."""
+    return [*dict.fromkeys([*one.nodes, *(p.node for p in one.passed if p.node)])]
+
+
 def _lane(node: str, acted: Acted, seconds: float) -> Iterator[State]:
-    own = [one for one in acted.actions if node in one.nodes and one.start_s is not None]
+    own = [one for one in acted.actions if node in _acted_on(one) and one.start_s is not None]
     first = min(own, key=lambda one: one.start_s or 0.0, default=None)
     at, state = 0.0, ABSENT if first and first.do == "add" else SERVES
     for moment, becomes in sorted(_changes(node, own), key=lambda change: change[0]):
