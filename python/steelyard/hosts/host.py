@@ -73,6 +73,10 @@ class Watch(Protocol):
         """`SOURCE.WHAT` -> why it could not be had, or not at every sample."""
         ...
 
+    def retarget(self, targets: Sequence[WatchTarget]) -> None:
+        """Watch these nodes from the next sample on, without a gap for those that are watched already."""
+        ...
+
     def stop(self) -> None:
         """Take a last sample and end; safe to call twice."""
         ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import PositiveFloat, PositiveInt
+from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 
 from steelyard.spec.base import Model, SystemSettings
 
@@ -26,6 +26,8 @@ class LocalSystem(SystemSettings):
     """What all clusters of real servers on this host have."""
 
     nodes: PositiveInt = 1
+    spare: NonNegativeInt = 0
+    """Nodes beyond these that are reserved and not started: they may join while it runs."""
     profile: Literal["default", "quick"] = "default"
     """`default` keeps upstream's settings except sizes; `quick` starts fast, for tests and short looks."""
     java: str | None = None
@@ -40,7 +42,7 @@ class LocalSystem(SystemSettings):
 
     @property
     def size(self) -> int:
-        """Nodes of the cluster, those of masters included."""
+        """Nodes of the cluster at its start, those of masters included."""
         return self.nodes
 
     def limits_of(self, _node: str) -> NodeLimits:

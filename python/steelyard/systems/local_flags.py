@@ -6,8 +6,9 @@ from steelyard.spec.flag import Flag
 from steelyard.spec.units import mebibytes
 
 CLUSTER, ACCESS = "Local cluster", "Access"
-LOCAL_SHAPELESS = frozenset({"limits", "watch", "java"})
-"""Settings that leave the files of a cluster alone: how fast it may be, who looks on, what runs it."""
+LOCAL_SHAPELESS = frozenset({"limits", "watch", "java", "spare"})
+"""Settings that leave the files of a cluster alone: how fast it may be, who looks on, what runs it, what may
+join later."""
 
 LOCAL_FLAGS = (
     Flag("--nodes", "system.nodes", int, "Nodes of the local cluster.", CLUSTER),
