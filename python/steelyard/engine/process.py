@@ -36,7 +36,7 @@ class EngineProcess:
         folder: receives the plan and the engine's stderr.
         events: receives its events.
         index: the engine's index in the fleet.
-        prefix: words before the command, e.g. `ip netns exec NAME`.
+        prefix: words before the command, e.g. `nsenter --net=...`.
     """
 
     def __init__(

@@ -57,12 +57,10 @@ class Abilities:
     Attributes:
         cores: processors of the machine.
         groups: version of its control groups, "1", "2" or "none".
-        limits: whether this user may make control groups.
     """
 
     cores: int
     groups: str
-    limits: bool
 
 
 class Watch(Protocol):
@@ -164,7 +162,7 @@ class Host(Protocol):
         ...
 
     def mount(self, cluster: str, folder: Path, mib: int) -> None:
-        """Mount a new file system of `mib` MiB on a folder; its image lies beside it."""
+        """Mount a new file system of `mib` MiB on a folder that has none; its image lies beside it."""
         ...
 
     def unmount(self, cluster: str, folder: Path) -> None:

@@ -140,7 +140,7 @@ class LocalHost(LocalFiles):
 
     def abilities(self) -> Abilities:
         """See `Host`."""
-        return Abilities(os.cpu_count() or 1, cgroup.version(), cgroup.writable())
+        return Abilities(os.cpu_count() or 1, cgroup.version())
 
     def check_ports(self, endpoints: Mapping[Endpoint, str]) -> None:
         """See `Host`."""
@@ -172,6 +172,8 @@ class LocalHost(LocalFiles):
         """See `Host`."""
         with self._lock:
             record = self._record(cluster)
+            if str(folder) in record.mounts:
+                return
             record.mounts.append(str(folder))
             record.save()
         mounts.make(folder, mib)

@@ -294,6 +294,9 @@ def require(testbed: Testbed, capability: str) -> None:
         InputError: it does not declare it, e.g. because this host lacks something.
     """
     if capability not in testbed.capabilities:
+        why = getattr(testbed, "lacking", {}).get(capability)
+        if why:
+            raise InputError(f"this host cannot do '{capability}': {why}", hint="steelyard doctor")
         able = ", ".join(sorted(testbed.capabilities)) or "nothing of the kind"
         raise InputError(f"this system cannot do '{capability}' on this host", hint=f"it can do: {able}")
 

@@ -1,4 +1,4 @@
-"""Faults of machines, done to nodes: cut off from the network, a slow disk, lost power. Rolling restarts, too."""
+"""Faults of machines, done to nodes: cut off from the network, a slow disk, power lost."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import NoReturn
 
 from steelyard.errors import InputError
 from steelyard.hosts.say import Say
+from steelyard.spec.local import LocalSystem
 from steelyard.systems import node
 from steelyard.systems.capabilities import Note
+from steelyard.systems.node import NodeSpec
 from steelyard.systems.running import NodeT, RunningCluster
 
 
@@ -18,9 +20,11 @@ class FaultyCluster(RunningCluster[NodeT]):
 
     Attributes:
         name: as which the host knows it.
+        system: what it is.
     """
 
     name: str
+    system: LocalSystem
 
     def partition(self, name: str) -> None:
         """Let no packet to a node or from it. Connections are not closed, and its servers know of nothing.
@@ -36,6 +40,16 @@ class FaultyCluster(RunningCluster[NodeT]):
 
     def _namespace(self, found: NodeT) -> str:
         return found.spec.namespace or _refuse("a node's network is not its own", 'network = "namespaces"')
+
+    def _make_disk(self, spec: NodeSpec) -> None:
+        """Give a node a disk of its own, if that was asked for; one that has it keeps it as it is."""
+        if self.system.disk_mib:
+            self.host.mount(self.name, spec.folder, self.system.disk_mib)
+
+    def _sync_disk(self, spec: NodeSpec) -> None:
+        """What we have written of a node stays when its power is lost."""
+        if self.system.disk_mib:
+            self.host.sync(spec.folder)
 
     def throttle(self, name: str, read_mib: float, write_mib: float) -> None:
         """Limit what a node reads and writes on its disk, in MiB/s; 0 lifts that limit."""
@@ -57,7 +71,7 @@ class FaultyCluster(RunningCluster[NodeT]):
             InputError: a node has no disk of its own.
         """
         chosen = [self.node(name) for name in names]
-        if not all(self.host.has_disk(found.spec.folder) for found in chosen):
+        if self.system.disk_mib is None:
             _refuse("a node's disk is not its own", "disk_mib = 4096")
         self._cut_power(chosen)
         for found in chosen:
@@ -91,23 +105,6 @@ class FaultyCluster(RunningCluster[NodeT]):
         """Start all servers of nodes that have stopped; returns when that can be waited for node by node."""
         for found in chosen:
             found.start()
-
-    def restart_rolling(self, note: Note, say: Say) -> None:
-        """Restart what serves clients, one node after the other; each is waited for.
-
-        Args:
-            note: told "down" and "serves", for each node.
-            say: told what goes on.
-        """
-        for found in self.nodes:
-            for name in self._rolled(found):
-                note(found.name, "down")
-                self.restart(name, say)
-                note(found.name, "serves")
-
-    def _rolled(self, found: NodeT) -> Sequence[str]:
-        """What of a node is restarted by `restart_rolling`: names of it or of its servers."""
-        return [found.name]
 
 
 def _refuse(what: str, way_out: str) -> NoReturn:

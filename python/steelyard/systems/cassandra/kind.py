@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from steelyard.spec.kind import Assumed, Fault
 from steelyard.systems.cassandra.flags import CASSANDRA, GIVEN
 from steelyard.systems.kind import Needs, SystemKind
-from steelyard.systems.local_flags import LOCAL_SHAPELESS
+from steelyard.systems.local_flags import LOCAL_SHAPELESS, local_lacks
 
 if TYPE_CHECKING:
     from steelyard.hosts.host import Host
@@ -68,8 +68,9 @@ class Cassandra(_Cql):
     short_names = LOCAL_SHORT_NAMES
     assumed = Assumed(start_s=25.0, node_s=10.0)
     capabilities = frozenset(
-        {"settle", "watch", "kill", "freeze", "restart", "resize", "flush", "compact", "snapshot"}
-    )
+        {"settle", "watch", "kill", "freeze", "restart", "resize", "flush", "compact", "snapshot",
+         "partition", "throttle", "power_loss"}
+    )  # fmt: skip
     columns = ("place", "normal")
 
     def settings(self) -> type[SystemSettings]:
@@ -85,7 +86,8 @@ class Cassandra(_Cql):
     def lacks(self, system: Any) -> Mapping[str, Fault]:
         """Without the agent nothing inside a server can be asked for."""
         why = "goes through the metrics agent, but watch = false leaves it out"
-        return {} if system.watch else {what: (f"{what} {why}", "leave watch out") for what in INSIDE}
+        inside = {} if system.watch else {what: (f"{what} {why}", "leave watch out") for what in INSIDE}
+        return {**local_lacks(system), **inside}
 
     def testbed(self, system: Any, *, name: str, root: Path, host: Host) -> Testbed:
         """A cluster that goes with this process."""
