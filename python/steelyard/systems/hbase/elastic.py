@@ -251,7 +251,7 @@ class ElasticHBase(LocalCluster[HBaseNode]):
     def _roll_logs(self, specs: Collection[HBaseSpec]) -> None:
         """Logs begin new files, on DataNodes that stay: a block that is being written is not copied."""
         for spec in specs:
-            self._ask(lambda spec=spec: admin.roll_log(spec), f"{spec.name} could not roll its log")
+            self._ask(partial(admin.roll_log, spec), f"{spec.name} could not roll its log")
 
 
 def _check(options: AddOptions) -> None:
