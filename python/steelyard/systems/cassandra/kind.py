@@ -40,8 +40,14 @@ LOCAL_SHORT_NAMES = {
     "commitlog-sync": ("system.commitlog_sync",),
     "heap": ("system.heap_mib",),
 }
-INSIDE = ("flush", "compact", "snapshot")
+INSIDE = (
+    "flush", "compact", "snapshot", "add", "remove", "limit_streams", "limit_compactions", "cleanup", "repair"
+)  # fmt: skip
 """What goes through the metrics agent."""
+
+
+NO_REPAIR_STATUS = "3.11"
+"""The line whose repairs tell how they ended by notifications alone."""
 
 
 class _Cql(SystemKind):
@@ -67,9 +73,7 @@ class Cassandra(_Cql):
     shapeless = SHAPELESS | LOCAL_SHAPELESS
     short_names = LOCAL_SHORT_NAMES
     assumed = Assumed(start_s=25.0, node_s=10.0)
-    capabilities = frozenset(
-        {"settle", "watch", "kill", "freeze", "restart", "resize", "flush", "compact", "snapshot"}
-    )
+    capabilities = frozenset({"settle", "watch", "kill", "freeze", "restart", "resize", *INSIDE})
     columns = ("place", "normal")
 
     def settings(self) -> type[SystemSettings]:
@@ -85,7 +89,13 @@ class Cassandra(_Cql):
     def lacks(self, system: Any) -> Mapping[str, Fault]:
         """Without the agent nothing inside a server can be asked for."""
         why = "goes through the metrics agent, but watch = false leaves it out"
-        return {} if system.watch else {what: (f"{what} {why}", "leave watch out") for what in INSIDE}
+        missing = {} if system.watch else {what: (f"{what} {why}", "leave watch out") for what in INSIDE}
+        if system.version.startswith(NO_REPAIR_STATUS):
+            missing["repair"] = (
+                f"Cassandra {system.version} does not tell when a repair ends",
+                "version = 4.1",
+            )
+        return missing
 
     def testbed(self, system: Any, *, name: str, root: Path, host: Host) -> Testbed:
         """A cluster that goes with this process."""
