@@ -118,7 +118,8 @@ def test_written_yaml_reads_as_what_was_meant(tmp_path: Path) -> None:
     system = CassandraSystem(nodes=2)
     first, second = config.node_specs(system, "127.10.9", tmp_path, [])
     shared = config.settings(system, FIVE)
-    settings = config.node_settings(shared, second, "lab", first.address, None)
+    seeds = config.seeds(first.address, second.address)
+    settings = config.node_settings(shared, second, "lab", seeds, None)
     files = config.files(second, settings, [first, second])
     lines = files["conf/cassandra.yaml"].splitlines()
     read = {key: json.loads(value) for key, value in (line.split(": ", 1) for line in lines)}

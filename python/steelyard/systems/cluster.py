@@ -96,7 +96,7 @@ class LocalCluster(Restorable, GrowingCluster[NodeT]):
     def up(self, say: Say) -> None:
         """Bring the cluster up; returns when it serves. See `Testbed.up`."""
         start = monotonic()
-        self.nodes, self.left = [], []  # it may have been up before
+        self.nodes, self.left, self.up_seconds = [], [], None  # it may have been up before
         for line in self.host.end_leftovers():
             say(line)
         self._fetch(say)

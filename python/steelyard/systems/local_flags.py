@@ -15,6 +15,8 @@ CLUSTER, ACCESS = "Local cluster", "Access"
 LOCAL_SHAPELESS = frozenset({"limits", "watch", "java", "spare", "disk_mib"})
 """Settings that leave the files of a cluster alone: how fast it may be, who looks on, what runs it, what may
 join later, where they lie."""
+LOCAL_FAULTS = ("partition", "throttle", "power_loss")
+"""Capabilities of nodes that fail as machines do; `local_lacks` says which settings each needs."""
 
 LOCAL_FLAGS = (
     Flag("--nodes", "system.nodes", int, "Nodes of the local cluster.", CLUSTER),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from steelyard.spec.kind import Assumed, Fault
 from steelyard.systems.hbase.flags import GIVEN, HBASE
 from steelyard.systems.kind import Needs, SystemKind
-from steelyard.systems.local_flags import LOCAL_SHAPELESS, local_lacks
+from steelyard.systems.local_flags import LOCAL_FAULTS, LOCAL_SHAPELESS, local_lacks
 
 if TYPE_CHECKING:
     from steelyard.hosts.host import Host
@@ -59,7 +59,7 @@ class HBase(_HBase):
     assumed = Assumed(start_s=30.0, node_s=5.0)
     capabilities = frozenset(
         {"settle", "watch", "kill", "freeze", "restart", "resize", "flush", "compact", "balance", "snapshot",
-         "add", "remove", "partition", "throttle", "power_loss"}
+         "add", "remove", *LOCAL_FAULTS}
     )  # fmt: skip
     columns = ("roles", "sees")
 
