@@ -17,7 +17,7 @@ from steelyard.spec.hbase import HBaseSystem
 from steelyard.systems.capabilities import AddOptions, Note
 from steelyard.systems.cluster import START_LIMIT_S, LocalCluster
 from steelyard.systems.hbase import admin, hdfs, serving
-from steelyard.systems.hbase.layout import DATANODE, REGIONSERVER, HBaseSpec, having
+from steelyard.systems.hbase.layout import DATANODE, NAMENODE, REGIONSERVER, HBaseSpec, having
 from steelyard.systems.hbase.node import HBaseNode
 from steelyard.systems.node import ask_to_leave
 from steelyard.systems.server import Server
@@ -206,8 +206,13 @@ class ElasticHBase(LocalCluster[HBaseNode]):
         return held
 
     def _drain(self, found: HBaseNode) -> None:
-        """Have other servers take over a node's regions, and end its region server."""
+        """Have other servers take over a node's regions, and end its region server; of a dead one they do so
+        by themselves."""
         server = found.server(REGIONSERVER)
+        others = [spec for spec in having(self._layout, REGIONSERVER) if spec != found.spec]
+        if not server.alive:
+            self._wait_registered(others, [])
+            return
         name = self._ask(lambda: serving.server_name(found.spec), f"{server.name} does not tell its name")
 
         def drained() -> bool:
@@ -221,7 +226,6 @@ class ElasticHBase(LocalCluster[HBaseNode]):
         self._ask(lambda: admin.decommission(self._master(), [name]), f"{found.name} could not be drained")
         wait_until(_answered(drained), [server], MOVE_LIMIT_S, f"{found.name} still serves regions")
         ask_to_leave([server], LEAVE_LIMIT_S)
-        others = [spec for spec in having(self._layout, REGIONSERVER) if spec != found.spec]
         wait_until(lambda: self._forgotten(name), [], START_LIMIT_S, f"the master still counts {found.name}")
         self._wait_registered(others, [])
         self._ask(lambda: admin.recommission(self._master(), name), "its mark could not be taken away")
@@ -245,7 +249,7 @@ class ElasticHBase(LocalCluster[HBaseNode]):
             return seen[-1].state == hdfs.EMPTY
 
         what = f"{found.name} still holds blocks that HDFS needs"
-        wait_until(_answered(empty), [found.server(DATANODE)], MOVE_LIMIT_S, what)
+        wait_until(_answered(empty), [self.node(names.name).server(NAMENODE)], MOVE_LIMIT_S, what)
         return seen[-1].bytes
 
     def _roll_logs(self, specs: Collection[HBaseSpec]) -> None:
