@@ -138,6 +138,11 @@ def test_a_node_joins_leaves_and_joins_again(cluster: Make) -> None:
     state = hdfs.data_node(hdfs.name_node(specs(grown)), grown.node("node3").spec).state
     assert state == "In Service"
     assert values(grown) == written
+    assert not grown.missed("node3")
+    grown.kill("node3/regionserver")
+    wait_until(lambda: grown.missed("node3"), [], WAIT_S, "the master misses no dead server")
+    grown.restart("node3/regionserver")
+    assert not grown.missed("node3")
     grown.down(print)
     assert "hgrown" not in {record.name for record in records.records()}
 

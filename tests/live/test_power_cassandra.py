@@ -10,10 +10,12 @@ from steelyard.hosts import mounts
 from steelyard.systems.capabilities import require
 from steelyard.systems.cassandra.cql_probe import ask
 from steelyard.systems.cassandra.testbed import CassandraTestbed
+from steelyard.systems.waiting import wait_until
 
 KEYSPACE = "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}"
 INSERT = "INSERT INTO k.t (a, b) VALUES ({}, 'kept')"
 ROWS = range(20)
+WAIT_S = 60.0
 
 
 @pytest.mark.skipif(bool(mounts.why_not()), reason=mounts.why_not() or "-")
@@ -21,6 +23,11 @@ def test_batch_promises_what_it_acknowledges(cluster: Callable[..., CassandraTes
     dark = cluster("dark", nodes=2, commitlog_sync="batch", disk_mib=2048)
     require(dark, "power_loss")
     dark.up(print)
+    assert not dark.missed("node2")
+    dark.kill("node2")
+    wait_until(lambda: dark.missed("node2"), [], WAIT_S, "nobody misses a dead node")
+    dark.restart("node2")
+    wait_until(lambda: not dark.missed("node2"), [], WAIT_S, "a node that serves is missed")
     first = dark.nodes[0]
     ask(first.place, KEYSPACE, timeout_s=30.0)
     ask(first.place, "CREATE TABLE k.t (a int PRIMARY KEY, b text)", timeout_s=30.0)

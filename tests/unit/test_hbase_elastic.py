@@ -16,7 +16,7 @@ from steelyard.hosts.local import LocalHost
 from steelyard.hosts.place import Place
 from steelyard.spec.hbase import HBaseSystem
 from steelyard.systems.capabilities import AddOptions
-from steelyard.systems.hbase import admin, config, hadoop_rpc, hdfs, wire
+from steelyard.systems.hbase import admin, config, hadoop_rpc, hdfs, serving, wire
 from steelyard.systems.hbase.layout import DATANODE, REGIONSERVER
 from steelyard.systems.hbase.node import HBaseNode
 from steelyard.systems.hbase.testbed import HBaseTestbed
@@ -109,6 +109,20 @@ def test_the_balancer_runs_until_it_moves_nothing(tmp_path: Path, monkeypatch: p
     assert said == [("node2", "assigned"), ("node2", "balanced")]
     assert {name: len(found) for name, found in spread.items()} == {"node1": 2, "node2": 4}
     assert next(runs, "none left") == "none left"
+
+
+def test_a_node_is_missed_when_its_master_counts_it_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = Joined(HBaseSystem(nodes=1), tmp_path)
+    counted: set[str] = {"127.10.9.1,16020,1700"}
+    monkeypatch.setattr(serving, "active_master", lambda _: cluster.specs[1])
+    monkeypatch.setattr(serving, "registered", lambda _: counted)
+    assert not cluster.missed("node1")
+    counted.clear()
+    assert cluster.missed("node1")
+    monkeypatch.setattr(serving, "active_master", lambda _: None)
+    assert not cluster.missed("node1")  # nobody is there to tell
 
 
 # --- what goes over the wire ---

@@ -262,12 +262,21 @@ class LosesPower(Protocol):
         ...
 
 
+@runtime_checkable
+class Detects(Protocol):
+    """The others notice when a node is gone, and can be asked."""
+
+    def missed(self, node: str) -> bool:
+        """Whether a node is counted as gone: by the active master, or by every other node that answers."""
+        ...
+
+
 CAPABILITIES: Mapping[str, Any] = {
     "settle": Settles, "watch": Watched, "kill": Kills, "freeze": Freezes, "restart": Restarts,
     "resize": Resizes, "flush": Flushes, "compact": Compacts, "balance": Balances, "snapshot": Snapshots,
     "add": Adds, "remove": Removes, "limit_streams": LimitsStreams, "limit_compactions": LimitsCompactions,
     "cleanup": CleansUp, "repair": Repairs, "partition": Partitions, "throttle": Throttles,
-    "upgrade": Upgrades, "power_loss": LosesPower,
+    "upgrade": Upgrades, "power_loss": LosesPower, "detect": Detects,
 }  # fmt: skip
 """Name -> what a testbed that has it can do."""
 

@@ -135,6 +135,16 @@ class ChangingCassandra(LocalCluster[LocalNode]):
         say(f"{', '.join(names)} left, {moved / 2**20:.1f} MiB were streamed")
         return moved
 
+    def missed(self, node: str) -> bool:
+        """Whether every other node that answers counts a node as down. See `capabilities.Detects`."""
+        gone, told = self.node(node), []
+        for found in self.nodes:
+            if found is not gone and found.alive:
+                with Inside(found, self._port_inside()) as inside:
+                    told.append(inside.unreachable())
+        seen = [one for one in told if one is not None]
+        return bool(seen) and all(gone.spec.address in one for one in seen)
+
     # --- limits and housekeeping ---
 
     def limit_streams(self, node: str, mbit: float) -> None:

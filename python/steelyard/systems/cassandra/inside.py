@@ -38,6 +38,11 @@ class Inside:
         told = self._told(STORAGE, "JoiningNodes") or ()
         return frozenset(str(one).lstrip("/").partition(":")[0] for one in told)
 
+    def unreachable(self) -> frozenset[str] | None:
+        """The addresses of nodes that it counts as down; None while it does not tell."""
+        told = self._told(STORAGE, "UnreachableNodes")
+        return None if told is None else frozenset(str(one).lstrip("/").partition(":")[0] for one in told)
+
     def hosts(self) -> dict[str, str]:
         """Address -> host id of every node it knows."""
         return dict(self.operate("status")["EndpointToHostId"])

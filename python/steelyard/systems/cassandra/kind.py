@@ -41,7 +41,8 @@ LOCAL_SHORT_NAMES = {
     "heap": ("system.heap_mib",),
 }
 INSIDE = (
-    "flush", "compact", "snapshot", "add", "remove", "limit_streams", "limit_compactions", "cleanup", "repair"
+    "flush", "compact", "snapshot", "add", "remove", "limit_streams", "limit_compactions", "cleanup",
+    "repair", "detect",
 )  # fmt: skip
 """What goes through the metrics agent."""
 

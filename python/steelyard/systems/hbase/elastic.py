@@ -66,6 +66,18 @@ class ElasticHBase(LocalCluster[HBaseNode]):
         """The names of its region servers' nodes, the last joined last."""
         return [found.name for found in self.nodes if REGIONSERVER in found.spec.parts]
 
+    def missed(self, node: str) -> bool:
+        """Whether the active master counts a node's region server as dead. See `capabilities.Detects`."""
+        place = self.node(node).spec.place(REGIONSERVER)
+        master = serving.active_master(self._layout)
+        try:
+            there = serving.registered(master) if master else None
+        except OSError:
+            return False
+        return there is not None and not any(
+            name.startswith(f"{place.address},{place.port},") for name in there
+        )
+
     # --- joining ---
 
     def add(self, names: Sequence[str], options: AddOptions, note: Note, say: Say) -> int:

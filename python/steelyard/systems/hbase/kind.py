@@ -59,7 +59,7 @@ class HBase(_HBase):
     assumed = Assumed(start_s=30.0, node_s=5.0)
     capabilities = frozenset(
         {"settle", "watch", "kill", "freeze", "restart", "resize", "flush", "compact", "balance", "snapshot",
-         "add", "remove", *LOCAL_FAULTS}
+         "add", "remove", "detect", *LOCAL_FAULTS}
     )  # fmt: skip
     columns = ("roles", "sees")
 
@@ -79,7 +79,7 @@ class HBase(_HBase):
         if system.standalone:
             why = "a snapshot keeps HDFS's blocks, and a standalone HBase has none"
             found["snapshot"] = (why, "leave standalone out")
-            for what in ("add", "remove"):
+            for what in ("add", "remove", "detect"):
                 found[what] = ("a standalone HBase is one process", "leave standalone out")
         return found
 
