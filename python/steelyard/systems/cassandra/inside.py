@@ -65,6 +65,10 @@ class Inside:
         """What it may stream to others in Mbit/s, and of whole files in MiB/s; 0 lifts a limit."""
         self.operate("streamthroughput", str(mbit), *([] if whole_mib is None else [str(whole_mib)]))
 
+    def compaction_limit(self) -> int:
+        """What its compactions may write, in MiB/s; 0 = as much as they can."""
+        return int(self._asked(STORAGE, "CompactionThroughputMbPerSec"))
+
     def operate(self, *words: str, timeout_s: float | None = None) -> Any:
         """Have an operation done; returns what it gives.
 
