@@ -32,7 +32,8 @@ from steelyard.systems.changes import (
 __all__ = [
     "CAPABILITIES", "AddOptions", "Adds", "Balances", "CleansUp", "Compacts", "Detects", "Flushes", "Freezes",
     "Kills", "LimitsCompactions", "LimitsStreams", "LosesPower", "Note", "Partitions", "Removes", "Repairs",
-    "Resizes", "Restarts", "Settles", "Snapshots", "Throttles", "Upgrades", "Watched", "check", "require", "snapshots",
+    "Resizes", "Restarts", "Settles", "Snapshots", "Throttles", "Upgrades", "Watched", "check", "require",
+    "snapshots",
 ]  # fmt: skip
 
 

@@ -29,7 +29,7 @@ LOCAL_FLAGS = (
     Flag("--disk-read", "system.limits.disk_read_mib_per_s", float, "MiB/s a node may read.", CLUSTER),
     Flag("--disk-write", "system.limits.disk_write_mib_per_s", float,
          "MiB/s a node may write.", CLUSTER),
-    Flag("--disk", "system.disk_mib", str,
+    Flag("--own-disk", "system.disk_mib", str,
          "A file system of its own for each node, e.g. 4g: its power can be cut.", CLUSTER, mebibytes),
     Flag("--network", "system.network", str, "loopback, or namespaces: each node has its own.", CLUSTER),
     Flag("--java", "system.java", str, "A Java home, or 11, 17, 21.", CLUSTER),
