@@ -13,7 +13,7 @@ JOINING_S = 15
 
 
 def played(rule: Rule, demand: list[float | None], nodes: int = 1) -> list[tuple[int, str]]:
-    """Decisions over a recorded demand (node-seconds of CPU a second); a change takes 15 s to be carried out."""
+    """Decisions over a recorded demand (node-seconds of CPU a second); a change takes 15 s."""
     controller, done_at, told = Controller(rule, nodes), None, []
     for t, asked in enumerate(demand):
         if done_at == t:

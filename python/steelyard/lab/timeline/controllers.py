@@ -1,4 +1,4 @@
-"""Controllers that decide by a figure how many nodes a cluster is to have: pure state machines, told the time.
+"""Controllers that decide by a figure how many nodes a cluster is to have: pure, told the time.
 
 A moving average against two bounds, as Kuhlenkamp, Klems and Röss (PVLDB 7(12), 2014) scale by CPU in their
 benchmark EB2. A controller decides; it starts nothing.
@@ -84,7 +84,7 @@ class Controller:
         return decision
 
     def changed(self, t_s: float, nodes: int) -> None:
-        """A change has ended, perhaps without success; what was measured before says nothing of what is now."""
+        """A change has ended, perhaps in vain; what was measured before it says nothing of what is now."""
         self.nodes, self._pending = nodes, False
         self._quiet_until_s = t_s + self.rule.cool_down_s
         self._window.clear()
