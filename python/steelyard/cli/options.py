@@ -18,7 +18,7 @@ SET_HELP = (
     "may be repeated."
 )
 DO_HELP = (
-    "WHEN ACTION [key=value ...]: change the cluster during the run; may be repeated. WHEN: a time of the run "
+    "WHEN ACTION [key=value ...]: change the cluster during the run; may be repeated. WHEN: a time of it "
     "(30s), steady, after:ID or when:METRIC>BOUND. ACTION: add, remove, kill ..., or run -- COMMAND "
     "(docs/elasticity.md)."
 )

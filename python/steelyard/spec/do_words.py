@@ -19,6 +19,8 @@ from steelyard.spec.units import seconds
 
 NAME = "actions"
 """What the timeline is called whose actions `--do` says."""
+TEXT = ("id", "node", "version", "done")
+"""Parameters that are text, also where it looks like a number."""
 _FIGURE = re.compile(r"(?:([A-Za-z0-9_-]+)\.)?([a-z0-9_]+)([<>])([0-9.]+)(?:,(.+))?")
 _EXAMPLE = (
     'e.g. "30s add nodes=1", "steady add", "after:add remove", "30s run -- kubectl scale sts/db --replicas=4"'
@@ -53,7 +55,7 @@ def _action(text: str) -> dict[str, Any]:
         key, equals, value = pair.partition("=")
         if not equals or not key:
             raise ValueError(f"'{pair}': expected key=value, {_EXAMPLE}")
-        action[key] = _value(value)
+        action[key] = value if key in TEXT else _value(value)
     if command:
         action["command"] = command
     return _with_done(action)
