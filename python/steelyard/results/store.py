@@ -78,9 +78,10 @@ class TrialRow:
         )
 
     @property
-    def spent_s(self) -> float:
-        """Seconds that all attempts at it took."""
-        return (self.seconds or 0.0) + sum(a.get("seconds") or 0.0 for a in self.attempts)
+    def tried(self) -> list[tuple[str, float | None]]:
+        """All attempts at it in order, as (status, seconds); of one that was cut short nobody knows them."""
+        earlier = [(str(a.get("status")), a.get("seconds")) for a in self.attempts]
+        return earlier if self.status == "planned" else [*earlier, (self.status, self.seconds)]
 
 
 class RunFolder:
