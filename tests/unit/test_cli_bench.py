@@ -155,7 +155,8 @@ def test_a_dry_run_tells_the_rate(tmp_path: Path, load: str, told: str) -> None:
 def test_it_is_a_module_too() -> None:
     command = [sys.executable, "-m", "steelyard", "bnech"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr.splitlines()[0]) == (2, "error: No such command 'bnech'.")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: No such command 'bnech'.")
 
 
 @pytest.mark.parametrize(

@@ -176,7 +176,7 @@ def test_what_shares_a_rate(tmp_path: Path) -> None:
             r"^--set load.target: target: there is no \[rates.peek\] \(did you mean 'peak'",
         ),
         ("rates.peak.strat=5", r"unknown key 'strat' in rates.peak \(did you mean 'start'"),
-        ("load.target={of='peak', share=50}", r"load.target.share: 50 times the highest rate .* at most 2"),
+        ("load.target={of='peak', share=50}", r"^--set load.target: 50 times the highest rate .* at most 2"),
         ("load.target={of='peak', share=2.1}", "2.1 times the highest rate"),
         ("rates.other.start=5", "rates.other: no point offers a share of it"),
         ("rates.peak.per=['sytem']", r"no factor 'sytem' in this study \(did you mean 'system'"),
@@ -196,9 +196,9 @@ def test_what_cannot_be_is_refused(tmp_path: Path, override: str, fault: str) ->
 @pytest.mark.parametrize(
     ("old", "new", "line"),
     [
-        ('target = { of = "peak" }', 'target = { of = "peek" }', 15),
-        ("[0.5, 0.8]", '[0.5, 0.8]\n"load.target.of" = ["peak", "peek"]', 18),
-        ("[factors]", '[variants.v.load.target]\nof = "peek"\n[factors]', 17),
+        ('target = { of = "peak" }', 'target = { of = "peek" }', 14),
+        ("[0.5, 0.8]", '[0.5, 0.8]\n"load.target.of" = ["peak", "peek"]', 17),
+        ("[factors]", '[variants.v.load.target]\nof = "peek"\n[factors]', 16),
     ],
 )
 def test_an_unknown_rate_is_told_with_its_line(tmp_path: Path, old: str, new: str, line: int) -> None:

@@ -53,26 +53,26 @@ def overrides(text: str) -> list[str]:
     found = dict[str, str]()
     for part in text.split(","):
         word = part.strip()
-        name = "repetitions" if word.isdecimal() else "time"
+        name, value = _repetitions(text, word) if word.isdecimal() else _time(text, word)
         if name in found:
-            raise _no_budget(text, f"{word!r} is a second {'number' if name == 'repetitions' else 'time'}")
-        found[name] = _repetitions(text, word) if word.isdecimal() else _time(text, word)
+            raise _no_budget(text, f"{word!r} is a second {'number' if word.isdecimal() else 'time'}")
+        found[name] = value
     return [f"budget.{name}={value}" for name, value in found.items()]
 
 
-def _repetitions(text: str, word: str) -> str:
+def _repetitions(text: str, word: str) -> tuple[str, str]:
     if not 1 <= int(word) <= MOST_REPETITIONS:
         raise _no_budget(text, f"repetitions of a point are between 1 and {MOST_REPETITIONS}")
-    return str(int(word))
+    return "repetitions", str(int(word))
 
 
-def _time(text: str, word: str) -> str:
+def _time(text: str, word: str) -> tuple[str, str]:
     try:
         seconds(word)
     except ValueError:
         fault = f"{word!r} is neither a time such as 2h nor a number of repetitions"
         raise _no_budget(text, fault) from None
-    return f'"{word}"'
+    return "time", f'"{word}"'
 
 
 def _no_budget(text: str, fault: str) -> InputError:

@@ -47,7 +47,7 @@ def _text(detail: ErrorDetails, place: Place, data: Any, name: str, equals: str)
         case "union_tag_not_found":
             return f"{_dotted(place)}.kind is missing"
     found = detail["input"]
-    if detail["type"] == "model_type" and len(place) > 1 and _by_name(place[:-1], data):
+    if detail["type"] == "model_type" and _without_name(place, data):
         return f"{name}{equals}{found!r}: expected a table with a name, as [{_dotted(place[:-1])}.NAME]"
     shown = repr(found) if isinstance(found, (str, int, float, bool)) else f"a {type(found).__name__}"
     joint = " " if message.startswith("Input should") else ": "
@@ -144,6 +144,12 @@ def _annotation(place: Place, data: Any) -> Any:
     model = _model_at(place[:-1], data)
     info = model.model_fields.get(str(place[-1])) if model else None
     return info.annotation if info else None
+
+
+def _without_name(place: Place, data: Any) -> bool:
+    """Whether what stands where a name is wanted is a setting: `start` in [rates]."""
+    model = _model_at(place, data) if _by_name(place[:-1], data) else None
+    return model is not None and place[-1] in model.model_fields
 
 
 def _by_name(place: Place, data: Any) -> bool:
