@@ -117,7 +117,7 @@ impl HbaseSession {
             Err(Full) => return None,
         };
         if let Err(error) = written {
-            open.connection.requests.abandon(id);
+            open.connection.requests.cancel(id);
             return Some(Err(error));
         }
         reply.coordinator = Some(open.kept.coordinator);
