@@ -327,6 +327,10 @@ impl Session for CqlSession {
     }
 
     fn take_lag(&mut self) -> Option<Lag> {
-        Some(self.state.connections.take_lag())
+        self.state.connections.take_lag()
+    }
+
+    fn unanswered(&self) -> Option<usize> {
+        self.state.connections.unanswered()
     }
 }

@@ -285,6 +285,10 @@ impl Session for HbaseSession {
     }
 
     fn take_lag(&mut self) -> Option<Lag> {
-        Some(self.connections.take_lag())
+        self.connections.take_lag()
+    }
+
+    fn unanswered(&self) -> Option<usize> {
+        self.connections.unanswered()
     }
 }
