@@ -21,7 +21,7 @@ def merged_share(lag: dict[str, Any] | None, answers: int) -> float | None:
         "pacing": {} if lag is None else {"lag": lag},
         "traffic": {"reads": 0, "writes": 0, "requests": 0, "answers": answers},
     }  # fmt: skip
-    return judge(CELL, Observed(summary, 0, None)).merged_share
+    return judge(CELL, Observed(summary, None, 0)).merged_share
 
 
 def test_of_answers_those_without_a_read_of_their_own_were_merged() -> None:
