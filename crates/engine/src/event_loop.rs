@@ -130,6 +130,7 @@ impl Loop {
                 Err(TryRecvError::Disconnected) => return false,
                 Ok(Order::Run(mut running)) => {
                     running.begin(self.clock.now());
+                    self.session.take_lag(); // of what came between phases
                     self.running = Some(running);
                 }
                 Ok(Order::Use(use_state)) => {
@@ -274,7 +275,7 @@ impl Loop {
             Some(running) => {
                 running.turns += 1;
                 let until = running.wakes_at().min(self.look_after_ns);
-                if let Some(until) = running.sleeps_until(now, until) {
+                if let Some(until) = running.sleeps_until(now, until, &*self.session) {
                     self.poller.sleep(until, now);
                     return self.collect();
                 }

@@ -1,7 +1,7 @@
 //! A phase that the loop runs: its clients, what each of them does, and when the loop must wake for them.
 
 use crate::deadlines::{Deadlines, NEVER};
-use crate::driver::{Attempt, Exchange};
+use crate::driver::{Attempt, Exchange, Session};
 use crate::operation::{Kind, Outcome};
 use crate::pacing::Pacer;
 use crate::perform::{Next, Progress, Tools};
@@ -258,13 +258,14 @@ impl Running {
 
     /// Until when it may sleep without being woken by answers, ns: while the kernel stamps them, nothing depends on them, and a
     /// client is free for what is due.
-    pub(super) fn sleeps_until(&self, now: u64, until: u64) -> Option<u64> {
+    pub(super) fn sleeps_until(&self, now: u64, until: u64, session: &dyn Session) -> Option<u64> {
         let free = self.clients.len() < self.cap || !self.free.is_empty();
         if !(self.paced && self.lingers && free && !self.ended && until > now) {
             return None;
         }
         let in_flight = self.clients.len() - self.free.len();
-        self.pacer.sleeps_until(now, until, in_flight)
+        let unanswered = session.unanswered()?;
+        self.pacer.sleeps_until(now, until, in_flight, unanswered)
     }
 
     /// Give the state back.

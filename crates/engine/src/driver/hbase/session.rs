@@ -117,7 +117,7 @@ impl HbaseSession {
             Err(Full) => return None,
         };
         if let Err(error) = written {
-            open.connection.requests.abandon(id);
+            open.connection.requests.cancel(id);
             return Some(Err(error));
         }
         reply.coordinator = Some(open.kept.coordinator);
@@ -285,6 +285,10 @@ impl Session for HbaseSession {
     }
 
     fn take_lag(&mut self) -> Option<Lag> {
-        Some(self.connections.take_lag())
+        self.connections.take_lag()
+    }
+
+    fn unanswered(&self) -> Option<usize> {
+        self.connections.unanswered()
     }
 }
