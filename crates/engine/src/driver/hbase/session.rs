@@ -150,7 +150,7 @@ impl HbaseSession {
                     Outcome::NotFound
                 } else {
                     rows::record(
-                        &row,
+                        row.cells(),
                         op.key.as_bytes(),
                         &self.driver.names,
                         turn.values,
