@@ -117,7 +117,13 @@ impl Hbase {
         if answer.value.is_empty() {
             return Ok(Outcome::NotFound);
         }
-        rows::record(&answer.value, op.key.as_bytes(), &self.names, values, reply);
+        rows::record(
+            answer.value.cells(),
+            op.key.as_bytes(),
+            &self.names,
+            values,
+            reply,
+        );
         Ok(Outcome::Ok)
     }
 
@@ -169,7 +175,7 @@ impl Hbase {
             reply.stamps.sent_ns = reply.stamps.sent_ns.or(call.sent_ns);
             reply.stamps.received_ns = call.received_ns;
             for row in &batch.rows {
-                rows::record(row, row.key(), &self.names, values, reply);
+                rows::record(row.cells(), row.key(), &self.names, values, reply);
             }
         }
         Ok(Outcome::Ok)
