@@ -187,8 +187,6 @@ class Load(Model):
         return Load(phases=("load",), clients=self.load_clients, **same)
 
     def _check_marks(self) -> None:
-        if self.marks and "run" not in self.phases:
-            raise ValueError("marks are of a run, and there is none")
         late = [f"[{at_s:g}, '{label}']" for at_s, label in self.marks if at_s > (self.duration_s or at_s)]
         if late:
             raise ValueError(f"marks {', '.join(late)} come after the end of the run, {self.duration_s:g} s")
