@@ -24,7 +24,7 @@ from steelyard.spec.system import NullSystem
 from steelyard.spec.timeline import Timeline
 from steelyard.spec.trials import trials
 from steelyard.spec.workload import CORE
-from steelyard.systems.capabilities import AddOptions, Note
+from steelyard.systems.changes import AddOptions, Note
 from steelyard.watch.target import WatchTarget
 
 NS = 1_000_000_000
@@ -41,6 +41,19 @@ class Growing:
         self.calls: list[tuple[Any, ...]] = []
         self.go_on = threading.Event()
         self.streaming = threading.Event()
+
+    capabilities = frozenset({"detect"})
+
+    def missed(self, node: str) -> bool:
+        """Only when it is asked for the third time."""
+        self.calls.append(("missed", node))
+        return self.calls.count(("missed", node)) > 2
+
+    def serves(self) -> bool:
+        return True
+
+    def freeze(self, name: str) -> None:
+        self.calls.append(("freeze", name))
 
     def members(self) -> Sequence[str]:
         return self.names
@@ -174,6 +187,29 @@ def test_one_follows_another(tmp_path: Path) -> None:
         ("flush", "node1"), ("flush", "node2"), ("flush", "node3"),
     ]  # fmt: skip
     assert [action.how for action in play.kept().each()] == ["done"] * 3
+
+
+def test_a_node_that_cannot_answer_is_waited_for_until_the_others_miss_it(tmp_path: Path) -> None:
+    play = Play(tmp_path, "0 freeze node=node2")
+    play.at(0)
+    play.settled()
+    assert [(m.node, m.what) for m in play.one("freeze").milestones] == [
+        ("node2", "frozen"),
+        ("node2", "detected"),
+    ]
+    assert play.bed.calls.count(("missed", "node2")) == 3
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_where_nobody_is_left_to_notice_nothing_is_waited_for(tmp_path: Path, alone: bool) -> None:
+    play = Play(tmp_path, "0 freeze node=node1")
+    if alone:
+        play.bed.names = ["node1"]
+    else:
+        play.bed.serves = lambda: False  # type: ignore[method-assign]
+    play.at(0)
+    play.settled()
+    assert [m.what for m in play.one("freeze").milestones] == ["frozen"]
 
 
 def test_what_fails_is_recorded_and_the_others_go_on(tmp_path: Path) -> None:

@@ -110,11 +110,11 @@ class Director:
 
     def end(self, now_ns: int) -> None:
         """See `Observer.end`: what is still under way is unfinished, and commands are ended."""
-        self._take_in()
         self._over = True
+        self._cancelled.set()  # first: whatever cannot be written below, nothing waits any longer
+        self._take_in()
         for course in self._courses:
             self._keep(course, course.cut_short(now_ns))
-        self._cancelled.set()
 
     # --- afterwards ---
 
