@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -121,19 +122,20 @@ class Play:
             watch=self.watch, paced=True,
         )  # type: ignore[arg-type] # fmt: skip
         self.labels: list[str] = []
-        self.now_ns = 0
-        self.director.begin(0, 1)
+        self.began_ns = self.now_ns = time.monotonic_ns()
+        self.director.begin(self.began_ns, 1)
 
     def at(self, seconds: float) -> None:
         """The loop turns at that time of the run; a second is told when it is whole."""
-        self.now_ns = round(seconds * NS)
+        self.now_ns = self.began_ns + round(seconds * NS)
         event = {"second": int(seconds) - 1, "done": 1, "response_p99_ns": 1e6, "response_p50_ns": 1e6}
         self.labels += self.director.tick(self.now_ns, {0: event} if seconds >= 1 else {})
 
     def settled(self) -> None:
         """All that was begun has come to its end, and the loop turns once more."""
         assert self.director.join(LIMIT_S) == []
-        self.at(self.now_ns / NS)
+        self.now_ns = max(self.now_ns, time.monotonic_ns())
+        self.labels += self.director.tick(self.now_ns, {})
 
     def kept(self) -> Actions:
         return read_actions(self.folder)
@@ -161,7 +163,12 @@ def test_an_action_begins_at_its_time_and_its_steps_are_kept(tmp_path: Path) -> 
     play.bed.go_on.set()
     play.settled()
     join = play.one("join")
-    assert (join.requested_ns, join.nodes, join.how, join.bytes) == (10 * NS, ("node4",), "done", 1000)
+    assert (join.requested_ns, join.nodes, join.how, join.bytes) == (
+        play.began_ns + 10 * NS,
+        ("node4",),
+        "done",
+        1000,
+    )
     assert join.parameters["stream_mbit"] == 40
     assert [(m.node, m.what) for m in join.milestones] == [("node4", "streaming"), ("node4", "joined")]
     assert join.started_ns is not None
@@ -231,7 +238,7 @@ def test_the_end_of_the_run_makes_the_rest_unfinished(tmp_path: Path) -> None:
     play.at(0)
     play.at(5)
     assert play.bed.streaming.wait(LIMIT_S)
-    play.director.end(6 * NS)
+    play.director.end(play.began_ns + 6 * NS)
     found = {action.id: action for action in play.kept().each()}
     assert {id_: action.how for id_, action in found.items()} == dict.fromkeys(
         ("add", "flush", "run", "late"), "unfinished"

@@ -123,7 +123,8 @@ class Director:
         deadline = time.monotonic() + limit_s
         for thread in self._threads.values():
             thread.join(max(deadline - time.monotonic(), 0.0))
-        self._take_in()
+        if self._over:  # until then the next turn of the loop takes it in
+            self._take_in()
         return [id_ for id_, thread in self._threads.items() if thread.is_alive()]
 
     # --- threads ---

@@ -128,7 +128,7 @@ def _back(call: OfNode, milestone: str) -> How:
 
 
 def _await_others(server: str, scene: Scene, *, missed: bool) -> None:
-    """Wait until the others have noticed that a node is gone, or there again; while there are others to ask."""
+    """Wait until the others have noticed that a node is gone or there again, as long as there are any."""
     node, _, part = server.partition("/")
     can_tell = "detect" in scene.testbed.capabilities and len(members(scene.testbed)) > 1
     if not can_tell or part not in ("", REGION_SERVER):
