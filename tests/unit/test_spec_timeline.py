@@ -209,7 +209,7 @@ def test_steady_state_must_have_time_to_be_told(tmp_path: Path) -> None:
 def test_a_timeline_that_is_not_there_is_told_once_with_the_nearest(tmp_path: Path) -> None:
     told = fault(tmp_path, STUDY.replace('"add-1"', '"ad-1"') + ADD)
     assert told.splitlines() == [
-        "s.toml:15: timeline 'ad-1': there is no [[timelines.ad-1]] (did you mean 'add-1'?)"
+        "s.toml:14: timeline 'ad-1': there is no [[timelines.ad-1]] (did you mean 'add-1'?)"
     ]
 
 

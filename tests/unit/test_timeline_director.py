@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from steelyard.spec.system import NullSystem
 from steelyard.spec.timeline import Timeline
 from steelyard.spec.trials import trials
 from steelyard.spec.workload import CORE
-from steelyard.systems.capabilities import AddOptions, Note
+from steelyard.systems.changes import AddOptions, Note
 from steelyard.watch.target import WatchTarget
 
 NS = 1_000_000_000
@@ -41,6 +42,19 @@ class Growing:
         self.calls: list[tuple[Any, ...]] = []
         self.go_on = threading.Event()
         self.streaming = threading.Event()
+
+    capabilities = frozenset({"detect"})
+
+    def missed(self, node: str) -> bool:
+        """Only when it is asked for the third time."""
+        self.calls.append(("missed", node))
+        return self.calls.count(("missed", node)) > 2
+
+    def serves(self) -> bool:
+        return True
+
+    def freeze(self, name: str) -> None:
+        self.calls.append(("freeze", name))
 
     def members(self) -> Sequence[str]:
         return self.names
@@ -108,19 +122,20 @@ class Play:
             watch=self.watch, paced=True,
         )  # type: ignore[arg-type] # fmt: skip
         self.labels: list[str] = []
-        self.now_ns = 0
-        self.director.begin(0, 1)
+        self.began_ns = self.now_ns = time.monotonic_ns()
+        self.director.begin(self.began_ns, 1)
 
     def at(self, seconds: float) -> None:
         """The loop turns at that time of the run; a second is told when it is whole."""
-        self.now_ns = round(seconds * NS)
+        self.now_ns = self.began_ns + round(seconds * NS)
         event = {"second": int(seconds) - 1, "done": 1, "response_p99_ns": 1e6, "response_p50_ns": 1e6}
         self.labels += self.director.tick(self.now_ns, {0: event} if seconds >= 1 else {})
 
     def settled(self) -> None:
         """All that was begun has come to its end, and the loop turns once more."""
         assert self.director.join(LIMIT_S) == []
-        self.at(self.now_ns / NS)
+        self.now_ns = max(self.now_ns, time.monotonic_ns())
+        self.labels += self.director.tick(self.now_ns, {})
 
     def kept(self) -> Actions:
         return read_actions(self.folder)
@@ -148,7 +163,12 @@ def test_an_action_begins_at_its_time_and_its_steps_are_kept(tmp_path: Path) -> 
     play.bed.go_on.set()
     play.settled()
     join = play.one("join")
-    assert (join.requested_ns, join.nodes, join.how, join.bytes) == (10 * NS, ("node4",), "done", 1000)
+    assert (join.requested_ns, join.nodes, join.how, join.bytes) == (
+        play.began_ns + 10 * NS,
+        ("node4",),
+        "done",
+        1000,
+    )
     assert join.parameters["stream_mbit"] == 40
     assert [(m.node, m.what) for m in join.milestones] == [("node4", "streaming"), ("node4", "joined")]
     assert join.started_ns is not None
@@ -176,6 +196,29 @@ def test_one_follows_another(tmp_path: Path) -> None:
     assert [action.how for action in play.kept().each()] == ["done"] * 3
 
 
+def test_a_node_that_cannot_answer_is_waited_for_until_the_others_miss_it(tmp_path: Path) -> None:
+    play = Play(tmp_path, "0 freeze node=node2")
+    play.at(0)
+    play.settled()
+    assert [(m.node, m.what) for m in play.one("freeze").milestones] == [
+        ("node2", "frozen"),
+        ("node2", "detected"),
+    ]
+    assert play.bed.calls.count(("missed", "node2")) == 3
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_where_nobody_is_left_to_notice_nothing_is_waited_for(tmp_path: Path, alone: bool) -> None:
+    play = Play(tmp_path, "0 freeze node=node1")
+    if alone:
+        play.bed.names = ["node1"]
+    else:
+        play.bed.serves = lambda: False  # type: ignore[method-assign]
+    play.at(0)
+    play.settled()
+    assert [m.what for m in play.one("freeze").milestones] == ["frozen"]
+
+
 def test_what_fails_is_recorded_and_the_others_go_on(tmp_path: Path) -> None:
     play = Play(tmp_path, "0 kill node=node1", "after:kill add nodes=3", "0 balance", "after:add flush")
     play.at(0)
@@ -195,7 +238,7 @@ def test_the_end_of_the_run_makes_the_rest_unfinished(tmp_path: Path) -> None:
     play.at(0)
     play.at(5)
     assert play.bed.streaming.wait(LIMIT_S)
-    play.director.end(6 * NS)
+    play.director.end(play.began_ns + 6 * NS)
     found = {action.id: action for action in play.kept().each()}
     assert {id_: action.how for id_, action in found.items()} == dict.fromkeys(
         ("add", "flush", "run", "late"), "unfinished"

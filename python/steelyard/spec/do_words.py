@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
 from steelyard.spec.triggers import STEADY
@@ -36,9 +37,13 @@ def actions_of(texts: Sequence[str]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for text in texts:
         action = _action(text)
-        same = sum(1 for known in found if known["do"] == action["do"])
-        found.append({"id": action["do"] if not same else f"{action['do']}-{same + 1}", **action})
+        found.append({"id": _unlike(action["do"], [known["id"] for known in found]), **action})
     return found
+
+
+def _unlike(word: str, known: Sequence[str]) -> str:
+    """The word, or with a number behind it, as no other is called."""
+    return next(id_ for n in count(1) if (id_ := word if n == 1 else f"{word}-{n}") not in known)
 
 
 def _action(text: str) -> dict[str, Any]:
