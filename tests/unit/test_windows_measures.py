@@ -280,9 +280,11 @@ def test_the_worse_window_decides() -> None:
         assert found is not None
         assert found.word == word
         assert found.mean is None
+        assert found.false_alarms == pytest.approx(0.1)  # 100 intervals each: 5 % and 5 %
 
 
 def test_recovery_is_no_warm_up() -> None:
     found = of_windows(judged(True, warm_up_s=2.0), judged(True, drift=0.2, warm_up_s=40.0))
     assert found is not None
     assert (found.warm_up_s, found.drift, found.measure) == (2.0, 0.2, "throughput after the action")
+    assert found.intervals == 200

@@ -14,13 +14,14 @@ from scipy import special
 
 from steelyard.analysis.evidence.counting import Lost, lost, told
 from steelyard.analysis.evidence.samples import Sample
+from steelyard.analysis.evidence.timelines import censored, host_to_blame
 from steelyard.analysis.metrics import metric_of
 from steelyard.analysis.stats.percentiles import LEAST_UNITS, Merged, merged
 from steelyard.analysis.stats.runs import FEW, Runs
 from steelyard.analysis.steady import FALSE_ALARMS
 from steelyard.errors import InputError, nearest
 from steelyard.spec.levels import level_text, level_value
-from steelyard.spec.metrics import BEYOND, CENSORED, LOAD, STANDING, is_of_timeline
+from steelyard.spec.metrics import LOAD, STANDING
 from steelyard.spec.sides import Where
 
 POINT = ("system", "variant")
@@ -182,7 +183,7 @@ class Cell:
         never came, no steady state."""
         found = told([one for one in self.losses if one.by == "system"], len(self.rows))
         found = [f"{words}; those that are left say nothing of it" for words in found]
-        found += self._censored(metric)
+        found += censored(self.counting, metric)
         if metric in STANDING or unsteady:
             return found
         if not by_accident([self]):
@@ -191,31 +192,10 @@ class Cell:
             found.append(f"{short} of {len(self.counting)} trials: too short")
         return found
 
-    def _censored(self, metric: str) -> list[str]:
-        """Trials in which a time was waited for in vain: those in which it came are the quicker ones."""
-        if metric not in CENSORED:
-            return []
-        vain = [float(at) for row in self.counting if (at := row.get(f"{metric}{BEYOND}")) is not None]
-        if not vain:
-            return []
-        return [f"{len(vain)} of {len(self.counting)} trials: {metric} is censored, above {min(vain):.3g} s"]
-
     def remarks(self, metric: str) -> list[str]:
         """What is said beside a verdict on one metric, and keeps it from nothing: `left_out`, and of what
         actions cost the seconds in which the host may have been to blame."""
-        return [*self.left_out, *(self._host() if is_of_timeline(metric) else [])]
-
-    def _host(self) -> list[str]:
-        sums = {
-            words: sum(float(row.get(name) or 0.0) for row in self.counting)
-            for name, words in (("host_busy_s", "over 95 % busy"), ("host_stolen_s", "over 1 % stolen"))
-        }
-        told = " and ".join(f"{words} in {seconds:.0f} s" for words, seconds in sums.items() if seconds)
-        return (
-            [f"while actions were felt, the host was {told} of its {len(self.counting)} trials"]
-            if told
-            else []
-        )
+        return [*self.left_out, *host_to_blame(self.counting, metric)]
 
     @property
     def _states(self) -> list[str | None]:

@@ -23,15 +23,21 @@ def of_windows(before: Steady | None, after: Steady | None) -> Steady | None:
     Returns:
         None where neither is one.
     """
-    named = [
-        replace(found, measure=f"{found.measure} {where}", mean=None, half_width=None)
-        for found, where in ((before, "before the action"), (after, "after the action"))
-        if found is not None
-    ]
-    if not named:
+    both = [(before, "before the action"), (after, "after the action")]
+    judged = [(found, where) for found, where in both if found is not None]
+    if not judged:
         return None
+    alarms = sum(found.false_alarms for found, _ in judged)  # either may be one
+    named = [
+        replace(found, measure=f"{found.measure} {where}", mean=None, half_width=None, alarms=alarms)
+        for found, where in judged
+    ]
     for worse in (False, None):
         if bad := [found for found in named if found.reached is worse]:
             return bad[0]
     drifting = next((found for found in named if found.drift), named[0])
-    return replace(drifting, warm_up_s=before.warm_up_s if before else 0.0)
+    return replace(
+        drifting,
+        warm_up_s=before.warm_up_s if before else 0.0,
+        intervals=sum(found.intervals for found in named),
+    )
