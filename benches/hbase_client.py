@@ -49,7 +49,7 @@ MOST_WARM_UPS = 8
 def run_java(java: Jvm, mode: str, kind: str, task: Task) -> Cost:
     """One run of HBase's client."""
     shape = (FAMILY, JAVAS_KINDS[kind], task.rows, task.value_bytes, MODES[mode], task.in_flight)
-    return java.cost("bench", JAVAS_TABLE, *shape, round(task.warm_up_s), round(task.seconds))
+    return java.cost("bench", JAVAS_TABLE, *shape, task.warm_up_s, task.seconds)
 
 
 def settle(java: Jvm, mode: str, kind: str, task: Task) -> None:
@@ -112,7 +112,7 @@ def measure(asked: argparse.Namespace) -> Iterator[str]:
         yield f"- HBase {testbed.version} on HDFS, {servers}; its own client of that version, one JVM"
         yield (
             f"- {asked.in_flight} in flight, one connection to each server, {asked.rows:,} rows, "
-            f"{asked.rounds} interleaved rounds of {asked.seconds:g} s after {asked.warm_up:g} s"
+            f"{asked.rounds} interleaved rounds of {asked.seconds} s after {asked.warm_up} s"
         )
         for kind in KINDS:
             for mode in MODES:
@@ -130,8 +130,8 @@ def words() -> argparse.Namespace:
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--value-bytes", type=int, default=1000)
     parser.add_argument("--in-flight", type=int, default=32)
-    parser.add_argument("--warm-up", type=float, default=1, help="seconds of each run before its window")
-    parser.add_argument("--seconds", type=float, default=5, help="of each run, after its warm-up")
+    parser.add_argument("--warm-up", type=int, default=1, help="seconds of each run before its window")
+    parser.add_argument("--seconds", type=int, default=5, help="of each run, after its warm-up")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--write", type=Path, metavar="FILE", help="put the tables into this file, too")
     return parser.parse_args()

@@ -30,17 +30,20 @@ JAVA_DRIVER = "org.apache.cassandra:java-driver-core:4.19.0"
 
 
 def clients(task: Task, java: Jvm, only: Collection[str] = ()) -> dict[str, Client]:
-    """Name -> the client, built: runs operations of one kind and tells their cost. Ours is always there."""
+    """Name -> the client, built: runs operations of one kind and tells their cost. Ours is always there.
+
+    No name has a comma: `--only` has commas between names.
+    """
     built: dict[str, Callable[[], Client]] = {
         OURS: lambda: partial(run_ours, task),
         "latte": lambda: partial(run_latte, install_latte(), task),
         "scylla crate": lambda: partial(run_program, build_programs() / "scylla_loop", task),
         "Java driver": lambda: lambda kind: java.cost("bench", kind, *task.words),
         FLOOR: lambda: partial(run_program, build_programs() / "floor", task),
-        f"{FLOOR}, half in flight": lambda: partial(
+        f"{FLOOR} at half in flight": lambda: partial(
             run_program, build_programs() / "floor", replace(task, in_flight=task.in_flight // 2)
         ),
-        f"{FLOOR}, twice in flight": lambda: partial(
+        f"{FLOOR} at twice in flight": lambda: partial(
             run_program, build_programs() / "floor", replace(task, in_flight=task.in_flight * 2)
         ),
     }

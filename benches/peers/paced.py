@@ -24,7 +24,7 @@ from peers.process import run
 from steelyard.analysis.stats.runs import Runs, mean
 
 IN_FLIGHT = 128
-PACINGS: dict[str, str | int] = {"ours": "auto", "ours, exact": "exact", "ours, 1 ms": 1000}
+PACINGS: dict[str, str | int] = {"ours": "auto", "ours at exact": "exact", "ours at 1 ms": 1000}
 """Client -> the plan's `pacing.quantum_us`."""
 RATES = (1_000, 5_000, 10_000)
 """Operations per second."""

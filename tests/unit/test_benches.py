@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -27,6 +28,16 @@ def test_a_bench_starts_as_its_head_says(name: str, tmp_path: Path) -> None:
     done = bench(name, "--help", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert f"python benches/{name}" in (BENCHES / name).read_text()
+
+
+def test_every_client_can_be_named_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.syspath_prepend(str(BENCHES))
+    cql, ours = importlib.import_module("peers.cql"), importlib.import_module("peers.ours")
+    monkeypatch.setattr(cql, "build_programs", lambda: tmp_path)
+    monkeypatch.setattr(cql, "install_latte", lambda: tmp_path)
+    task = ours.Task({}, 1, 1, 2, 1, 1)
+    for name in cql.clients(task, None):
+        assert cql.clients(task, None, name.split(",")).keys() == {"ours", name}
 
 
 @pytest.mark.parametrize("name", ["restore.py", "startup.py"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -123,6 +124,39 @@ def test_a_curve_in_words(tmp_path: Path) -> None:
     assert (found.load.operations, found.load.duration_s, found.load.audit) == (None, 60, True)
     both = study("null", "-w", str(path), "--curve", "0s=1000,30s=4000", "--operations", "70")
     assert (both.load.operations, both.load.duration_s) == (70, None)
+
+
+def test_the_curve_of_the_help_is_one() -> None:
+    told = " ".join(CliRunner().invoke(app, ["bench", "--help"]).stdout.split())
+    example = re.search(r"--curve (0s=\S+)", told)
+    assert example
+    assert study("null", "--curve", example[1]).load.duration_s == 60
+    for words in re.findall(r"--curve (0s=\S+)", (Path(__file__).parents[2] / "README.md").read_text()):
+        assert study("null", "--curve", words).load.duration_s == 60
+
+
+@pytest.mark.parametrize(
+    ("load", "told"),
+    [
+        ("curve = [[0, 1000], [30, 4000]]", "30 s, a curve of 1,000 to 4,000/s due, at most 1024 in flight"),
+        ("curve = [[0, 0], [30, 2.5]]", "30 s, a curve of 0 to 2.5/s due, at most 1024 in flight"),
+        ("curve = [[0, 1000]]", "100,000 operations, 1000/s due, at most 1024 in flight"),
+        ("target = 1000", "100,000 operations, 1000/s due, at most 1024 in flight"),
+        ("clients = 3", "100,000 operations, 3 clients"),
+    ],
+)
+def test_a_dry_run_tells_the_rate(tmp_path: Path, load: str, told: str) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(f'workload = "c"\nsystem.kind = "null"\n[load]\n{load}\n')
+    result = CliRunner().invoke(app, ["run", str(path), "--dry-run"])
+    assert result.stdout.splitlines()[0].endswith(told)
+
+
+def test_it_is_a_module_too() -> None:
+    command = [sys.executable, "-m", "steelyard", "bnech"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: No such command 'bnech'.")
 
 
 @pytest.mark.parametrize(

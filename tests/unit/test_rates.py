@@ -10,7 +10,7 @@ import pytest
 from engine_fixtures import Heard
 from study_fixtures import Bed, bed, said, statuses
 
-from steelyard.errors import InfrastructureError, InputError, Interrupted
+from steelyard.errors import InfrastructureError, InputError, Interrupted, SteelyardError
 from steelyard.lab.phase import PhaseRunner
 from steelyard.lab.study import Outcome, conduct
 from steelyard.spec.models import Study
@@ -70,7 +70,7 @@ def found(monkeypatch: pytest.MonkeyPatch, bed: type[Bed]) -> list[float]:
                                   "asked": asked.model_dump()}  # fmt: skip
         return rate
 
-    monkeypatch.setattr("steelyard.lab.trial.find_rate", find)
+    monkeypatch.setattr("steelyard.lab.stages.find_rate", find)
     monkeypatch.setattr("steelyard.lab.shared_rates.create", lambda *_, **__: Bed())
     return rates
 
@@ -127,9 +127,38 @@ def test_a_search_that_is_interrupted_is_made_again(tmp_path: Path, found: list[
 def test_trials_without_their_rate_fail_and_others_run(tmp_path: Path, found: list[float]) -> None:
     found[:] = [0, 0, 400.0]
     outcome, _ = went(tmp_path, study(tmp_path, PER_SYSTEM))
-    assert {error.message for error in outcome.errors} == {"no rate was found that the system bears"}
+    reason = "not run, as rate peak was not found: no rate was found that the system bears"
+    assert {error.message for error in outcome.errors} == {reason}
+    assert {row["reason"] for row in said(tmp_path)["trials"]} == {reason, None}
     status = {(row["system"], row["status"]) for row in said(tmp_path)["trials"]}
     assert status == {("one", "failed"), ("two", "done")}
+
+
+@pytest.mark.usefixtures("found")
+@pytest.mark.parametrize(
+    ("error", "searches"), [(InputError("no such version"), 1), (InfrastructureError("no port is free"), 2)]
+)
+def test_a_search_that_cannot_begin_is_told_of_every_trial_that_needs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: SteelyardError, searches: int
+) -> None:
+    """Once if it is hopeless; trials that need another rate run."""
+    faults = [error] * searches
+
+    def create(*_: Any, **__: Any) -> Bed:
+        if faults:
+            raise faults.pop()
+        return Bed()
+
+    monkeypatch.setattr("steelyard.lab.shared_rates.create", create)
+    outcome, lines = went(tmp_path, study(tmp_path, PER_SYSTEM))
+    rows = [row for row in said(tmp_path)["trials"] if row["system"] == "one"]
+    reason = f"not run, as rate peak was not found: {error.message}"
+    assert [(row["status"], row["reason"]) for row in rows] == [("failed", reason)] * 4
+    assert {row["status"] for row in said(tmp_path)["trials"] if row["system"] == "two"} == {"done"}
+    assert {failed.exit_code for failed in outcome.errors} == {error.exit_code}
+    assert sum(line.startswith("rate peak was not found") for line in lines) == searches
+    numbers = ", ".join(str(row["number"]) for row in rows)
+    assert lines.count(f"not run, as rate peak was not found: trial {numbers}") == 1
 
 
 def test_what_shares_a_rate(tmp_path: Path) -> None:
@@ -142,7 +171,13 @@ def test_what_shares_a_rate(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("override", "fault"),
     [
-        ("load.target={of='peek'}", r"no \[rates.peek\] \(did you mean 'peak'"),
+        (
+            "load.target={of='peek'}",
+            r"^--set load.target: target: there is no \[rates.peek\] \(did you mean 'peak'",
+        ),
+        ("rates.peak.strat=5", r"unknown key 'strat' in rates.peak \(did you mean 'start'"),
+        ("load.target={of='peak', share=50}", r"^--set load.target: 50 times the highest rate .* at most 2"),
+        ("load.target={of='peak', share=2.1}", "2.1 times the highest rate"),
         ("rates.other.start=5", "rates.other: no point offers a share of it"),
         ("rates.peak.per=['sytem']", r"no factor 'sytem' in this study \(did you mean 'system'"),
         ("rates.peak.start=0.5", r"rates\.peak.*start = 0.5 is not between least and most"),
@@ -156,3 +191,23 @@ def test_what_cannot_be_is_refused(tmp_path: Path, override: str, fault: str) ->
     text = TEXT.replace('[factors]\n"load.target.share" = [0.5, 0.8]\n', "")
     with pytest.raises(InputError, match=fault):
         study(tmp_path, override, text=text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ('target = { of = "peak" }', 'target = { of = "peek" }', 14),
+        ("[0.5, 0.8]", '[0.5, 0.8]\n"load.target.of" = ["peak", "peek"]', 17),
+        ("[factors]", '[variants.v.load.target]\nof = "peek"\n[factors]', 16),
+    ],
+)
+def test_an_unknown_rate_is_told_with_its_line(tmp_path: Path, old: str, new: str, line: int) -> None:
+    with pytest.raises(InputError) as refused:
+        study(tmp_path, text=TEXT.replace(old, new))
+    where = f"{tmp_path / 's.toml'}:{line}: target: there is no [rates.peek] (did you mean 'peak'?)"
+    assert where in refused.value.message.splitlines()
+
+
+def test_rates_without_a_name(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"rates.start = 5: expected a table with a name, as \[rates.NAME\]"):
+        study(tmp_path, text=TEXT.replace("[rates.peak]\nstart = 100", "[rates]\nstart = 5"))

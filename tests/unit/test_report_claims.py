@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import csv
 import importlib.util
+import io
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 import steelyard
 from steelyard.analysis.reasons import READ
 from steelyard.cli import app
+from steelyard.cli.points import show_claims
 from steelyard.report import write_report
 from steelyard.report.figures import trial_frame
 from steelyard.report.model import ReportModel, build
@@ -24,6 +28,7 @@ from steelyard.report.study.files import escape, latex
 from steelyard.report.study.standing import standings_of
 from steelyard.report.study.verdicts import checks_table, evidence_table, grounds, headline, methods
 from steelyard.report.tables.base import Table
+from steelyard.report.text import show
 from steelyard.spec.metrics import CLIENT, INSIDE
 
 DATA = Path(__file__).parents[1] / "data"
@@ -175,6 +180,42 @@ def test_text_leads_with_the_claims_and_ends_with_the_methods(run: Path) -> None
     assert places == sorted(places)
     wide = [line for line in text.splitlines()[:-1] if len(line) > 100]
     assert not wide or "servers us/op" in wide[0]  # a table with all its columns, rather than one that fits
+
+
+def window(columns: int, *, terminal: bool = True) -> Console:
+    return Console(file=io.StringIO(), width=columns, force_terminal=terminal, color_system=None)
+
+
+def shown(console: Console) -> list[str]:
+    assert isinstance(console.file, io.StringIO)
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+
+
+def only_checks(run: Path, folder: Path) -> Path:
+    """The same study without a claim of a paper."""
+    shutil.copytree(run, folder / "checked")
+    path = folder / "checked" / "run.json"
+    content = json.loads(path.read_text())
+    del content["study"]["claims"]
+    path.write_text(json.dumps(content))
+    return folder / "checked"
+
+
+@pytest.mark.parametrize("claimed", [True, False])
+@pytest.mark.parametrize(("columns", "terminal"), [(60, True), (140, True), (80, False)])
+def test_verdicts_have_one_form_at_the_end_of_a_run_and_in_its_report(
+    run: Path, tmp_path: Path, columns: int, terminal: bool, claimed: bool
+) -> None:
+    path = run if claimed else only_checks(run, tmp_path)
+    after, report = window(columns, terminal=terminal), window(columns, terminal=terminal)
+    show_claims(path, after)
+    show(build(path), report)
+    listed = [line for line in shown(after) if "our check same:" in line]
+    assert (listed != []) == (columns == 60)
+    assert set(shown(after)) <= set(shown(report))
+    if columns == 60:
+        assert max(map(len, shown(after))) <= 60
+    assert shown(after)[-1].endswith("checks of ours: 2 confirmed") or columns == 60
 
 
 def test_json_has_every_verdict_with_its_evidence(run: Path) -> None:

@@ -75,6 +75,15 @@ def test_bytes_against_the_least(trial: TrialReport) -> None:
     assert trial.figures["moved_over_least"] == pytest.approx(MOVED / (3e9 / 4), rel=1e-3)
 
 
+def test_gain_in_capacity_where_it_was_searched_twice(made: Path, tmp_path: Path) -> None:
+    alone = Path(shutil.copytree(made / "trials" / "002", tmp_path / "002"))
+    manifest = json.loads((alone / "manifest.json").read_text())
+    manifest |= {"search": {"found_per_s": 1000.0}, "search_after": {"found_per_s": 1250.0}}
+    (alone / "manifest.json").write_text(json.dumps(manifest))
+    (row,) = (trial.figures for trial in build(alone).trials)
+    assert (row["capacity_gain"], row["capacity_gain_share"]) == (1.25, pytest.approx(0.75))
+
+
 def test_a_node_that_came_late_costs_what_it_used(trial: TrialReport) -> None:
     assert trial.measured is not None
     (cost,) = [c for c in trial.measured.costs if c.party == "node4"]

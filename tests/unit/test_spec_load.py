@@ -167,6 +167,15 @@ def test_an_audit_needs_values_that_can_be_judged() -> None:
         ({"curve": [[0, 0], [3, 9]], "warmup_s": 3, "duration_s": 9}, "warm-up"),
         ({"audit": True, "phases": ["load"]}, "audit follows a run"),
         ({"marks": [[1, "x"]], "phases": ["load"]}, "marks are of a run"),
+        (
+            {"marks": [[5, "x"], [6, "y"]], "duration_s": 5},
+            r"marks \[6, 'y'\] come after the end of the run, 5 s",
+        ),
+        ({"curve": [[0, 5], [3, 9]], "marks": [[4, "x"]]}, "come after the end of the run, 3 s"),
+        ({"marks": [10, "x"]}, r"list of pairs, marks = \[\[10, .*here it is \[10, 'x'\]"),
+        ({"marks": "x"}, r"list of pairs, marks = .*here it is 'x'"),
+        ({"curve": "0s=1000,30s=4000"}, r"list of pairs, curve = \[\[0, 1000\], .*here it is '0s=1000"),
+        ({"curve": [0, 1000]}, r"list of pairs, curve = .*here it is \[0, 1000\]"),
         ({"curve": "fast"}, "curve"),
     ],
 )

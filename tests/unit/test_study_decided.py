@@ -13,9 +13,13 @@ from engine_fixtures import Heard
 from study_fixtures import Bed, attempts, bed, disturbed, said, statuses, study
 
 from steelyard.analysis.claims.standing import Standing
-from steelyard.errors import InputError, Interrupted
+from steelyard.errors import InfrastructureError, InputError, Interrupted
 from steelyard.lab.study import Outcome, conduct
+from steelyard.lab.time_left import TimeLeft
+from steelyard.lab.until_decided import Extension
 from steelyard.results.disturbance import Disturbance
+from steelyard.results.store import RunFolder
+from steelyard.spec.trials import trials
 
 __all__ = ["bed"]
 
@@ -177,3 +181,84 @@ def test_added_repetitions_on_shared_clusters(
     assert statuses(tmp_path) == ["done"] * 6
     assert bed.calls == ["up", "down"] * (4 if starts == 1 else 6)
     assert json.loads((tmp_path / "run" / "trials" / "005" / "manifest.json").read_text())["status"] == "done"
+
+
+def wanting(further: int) -> Callable[[Path], Sequence[Standing]]:
+    """A claim that is never decided, and gives up after a hundred looks."""
+    return asking(*[further] * 100)
+
+
+@pytest.mark.usefixtures("bed")
+def test_what_was_added_and_failed_is_not_added_again(tmp_path: Path) -> None:
+    """A point that always fails would be added without end."""
+    Bed.faults = {n: InfrastructureError("no luck") for n in range(5, 60)}
+    outcome, lines = went(tmp_path, HOUR, stand=wanting(1))
+    assert (outcome.planned, outcome.added) == (6, 2)
+    reason = "words; what was added for it last failed (trial 5, 6), and nothing more is added"
+    assert sorted(statuses(tmp_path)) == ["done"] * 4 + ["failed"] * 2
+    assert f"  C1: {reason}" in lines
+    assert said(tmp_path)["looks"][-1]["claims"] == [{"claim": "C1", "further": None, "words": reason}]
+
+
+@pytest.mark.usefixtures("bed")
+def test_a_claim_whose_trials_fail_does_not_go_on_beside_one_whose_do_not(tmp_path: Path) -> None:
+    """No look is at the same trials as the last, since other trials were done."""
+    Bed.faults = {n: InfrastructureError("no luck") for n in (6, 7, 9, 10, 12, 13, 15, 16)}
+
+    def stand(_folder: Path) -> Sequence[Standing]:
+        return [Standing(f"C{n}", frozenset({n}), 1, "words") for n in (1, 2)]
+
+    outcome, _ = went(tmp_path, HOUR, "order=listed", "budget.repetitions=5", stand=stand)
+    counts = [sum(row["point"] == n for row in said(tmp_path)["trials"]) for n in (1, 2)]
+    assert (counts, outcome.added) == ([5, 3], 4)
+
+
+@pytest.mark.usefixtures("bed")
+def test_failed_repetitions_count_against_the_budgets_most(tmp_path: Path) -> None:
+    Bed.faults = {n: InfrastructureError("no luck") for n in (1, 2)}
+    _, lines = went(tmp_path, HOUR, "budget.repetitions=3", stand=wanting(1))
+    rows = said(tmp_path)["trials"]
+    assert max(sum(row["point"] == point for row in rows) for point in (1, 2)) == 3
+    reason = "that would be 4 repetitions of a point, 1 that failed included, and the budget allows 3"
+    assert f"  C1: words; {reason}" in lines
+
+
+@pytest.mark.usefixtures("bed")
+def test_whole_starts_do_not_exceed_the_budgets_most(tmp_path: Path) -> None:
+    shared = ("reset=truncate", "repetitions=4", "starts=2", "budget.repetitions=5")
+    outcome, lines = went(tmp_path, HOUR, *shared, stand=wanting(1))
+    assert (outcome.planned, outcome.added) == (8, 0)
+    assert "  C1: words; that would be 6 repetitions of a point, and the budget allows 5" in lines
+
+
+@pytest.mark.parametrize(
+    ("attempts_of", "status", "seconds", "look", "left_s"),
+    [
+        pytest.param([], "done", 10.0, None, 40.0, id="a plan that is done"),
+        pytest.param([("failed", 7.0)], "done", 10.0, None, 40.0, id="a failure on the way is the plan's"),
+        pytest.param([("cut short", None)], "done", 10.0, None, 40.0, id="so is one that was cut short"),
+        pytest.param([], "failed", 7.0, None, 30.0, id="what failed in the end allows nothing"),
+        pytest.param([("done", 10.0)], "done", 9.0, None, 31.0, id="again, since disturbed: beyond"),
+        pytest.param([("done", 10.0)], "failed", 9.0, None, 31.0, id="again, and failed: beyond as well"),
+        pytest.param(
+            [("done", 10.0), ("cut short", None)], "done", 9.0, None, 21.0, id="cut short: a trial's"
+        ),
+        pytest.param([("failed", 7.0)], "done", 10.0, 1, 13.0, id="every attempt at an added one"),
+    ],
+)
+def test_what_is_left_of_the_budget(  # noqa: PLR0917
+    tmp_path: Path, attempts_of: list[tuple[str, float | None]], status: str, seconds: float,
+    look: int | None, left_s: float,
+) -> None:  # fmt: skip
+    """Four trials of 10 s each; one of them had these attempts, its last one with this end."""
+    asked = study(tmp_path)
+    planned = trials(asked)
+    folder = RunFolder.create(asked, planned, tmp_path / "run")
+    time_left = TimeLeft({t.number: 10.0 for t in planned}, {t.number: t.point for t in planned})
+    for row in folder.rows.values():
+        row.status, row.seconds = "done", 10.0
+    row = folder.rows[1]
+    row.attempts = [{"status": was, "seconds": took} for was, took in attempts_of]
+    row.status, row.seconds, row.look = status, seconds, look
+    assert Extension(folder, asked, time_left, Heard(), asking()).left_s == left_s
+    folder.close()

@@ -130,6 +130,7 @@ impl Loop {
                 Err(TryRecvError::Disconnected) => return false,
                 Ok(Order::Run(mut running)) => {
                     running.begin(self.clock.now());
+                    self.session.take_lag(); // of what came between phases
                     self.running = Some(running);
                 }
                 Ok(Order::Use(use_state)) => {
@@ -198,11 +199,7 @@ impl Loop {
             let Some(running) = &mut self.running else {
                 return;
             };
-            let now = if running.paced {
-                self.clock.now()
-            } else {
-                running.recent
-            };
+            let now = running.time(&self.clock);
             let Some(client) = running.claim(now, &mut self.exchanges) else {
                 return;
             };
@@ -268,13 +265,13 @@ impl Loop {
     }
 
     fn wait(&mut self) {
-        let now = self.clock.now();
         let until = match &mut self.running {
             None => self.look_after_ns,
             Some(running) => {
                 running.turns += 1;
+                let now = running.time(&self.clock);
                 let until = running.wakes_at().min(self.look_after_ns);
-                if let Some(until) = running.sleeps_until(now, until) {
+                if let Some(until) = running.sleeps_until(now, until, &*self.session) {
                     self.poller.sleep(until, now);
                     return self.collect();
                 }

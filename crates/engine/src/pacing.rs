@@ -63,15 +63,22 @@ impl Pacer {
     }
 
     /// Until when answers, which the kernel stamps, may lie unread, ns, if there is nothing to do before `until_ns`; none: they
-    /// must wake the loop. A read has one stamp, so that answers which are read together have the last one's: with several in
-    /// flight they lie there for a quantum at most, and are told too late by no more than that.
-    pub fn sleeps_until(&self, now_ns: u64, until_ns: u64, in_flight: usize) -> Option<u64> {
+    /// must wake the loop. A read has one stamp, so that answers which are read together have the last one's: where several may
+    /// come (of operations `in_flight`, or of requests `unanswered`, those that were given up included) they lie there for a
+    /// quantum at most, and are told too late by no more than that.
+    pub fn sleeps_until(
+        &self,
+        now_ns: u64,
+        until_ns: u64,
+        in_flight: usize,
+        unanswered: usize,
+    ) -> Option<u64> {
         if self.quantum_ns == 0 {
             return None;
         }
         match in_flight {
             0 => Some(until_ns),
-            1 => Some(until_ns.min(now_ns + LINGER_NS)),
+            1 if unanswered <= 1 => Some(until_ns.min(now_ns + LINGER_NS)),
             _ => (until_ns - now_ns <= self.quantum_ns).then_some(until_ns),
         }
     }
@@ -183,14 +190,26 @@ mod tests {
     fn several_answers_lie_unread_for_a_quantum_at_most() {
         let quantum = pacer(Quantum::Microseconds(100));
         let (now, until) = (7, 7 + 5000 * US);
-        assert_eq!(quantum.sleeps_until(now, until, 0), Some(until));
-        assert_eq!(quantum.sleeps_until(now, until, 1), Some(now + LINGER_NS));
-        assert_eq!(quantum.sleeps_until(now, now + 10, 1), Some(now + 10));
-        assert_eq!(quantum.sleeps_until(now, until, 2), None);
+        let linger = now + LINGER_NS;
+        assert_eq!(quantum.sleeps_until(now, until, 0, 0), Some(until));
+        assert_eq!(quantum.sleeps_until(now, until, 1, 1), Some(linger));
+        assert_eq!(quantum.sleeps_until(now, now + 10, 1, 1), Some(now + 10));
+        assert_eq!(quantum.sleeps_until(now, until, 2, 2), None);
         let next = now + 100 * US;
-        assert_eq!(quantum.sleeps_until(now, next, 2), Some(next));
-        assert_eq!(quantum.sleeps_until(now, next + 1, 2), None);
-        assert_eq!(pacer(Quantum::Exact).sleeps_until(now, until, 1), None);
+        assert_eq!(quantum.sleeps_until(now, next, 2, 2), Some(next));
+        assert_eq!(quantum.sleeps_until(now, next + 1, 2, 2), None);
+        let exact = pacer(Quantum::Exact);
+        assert_eq!(exact.sleeps_until(now, until, 1, 1), None);
+    }
+
+    #[test]
+    fn the_answer_to_a_request_that_was_given_up_is_one_of_several() {
+        let quantum = pacer(Quantum::Microseconds(100));
+        let (now, until) = (7, 7 + 5000 * US);
+        assert_eq!(quantum.sleeps_until(now, until, 1, 2), None);
+        let next = now + 100 * US;
+        assert_eq!(quantum.sleeps_until(now, next, 1, 2), Some(next));
+        assert_eq!(quantum.sleeps_until(now, until, 0, 2), Some(until));
     }
 
     #[test]

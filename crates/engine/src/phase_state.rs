@@ -213,7 +213,7 @@ impl PhaseState {
         }
     }
 
-    /// How long answers lay unread in the whole phase; none where the kernel stamps nothing.
+    /// How long answers lay unread in the whole phase; none where none of them had a stamp.
     pub const fn lag(&self) -> Option<&Lag> {
         self.lag.as_ref()
     }

@@ -233,7 +233,7 @@ pub struct Tick {
     pub cap: u64,
     /// What each coordinator did in it, by the driver's index.
     pub coordinators: Vec<Share>,
-    /// How long answers that were read in it had lain there; none where the kernel stamps nothing.
+    /// How long answers that were read in it had lain there; none where none of them had a stamp.
     pub lag: Option<Lag>,
 }
 

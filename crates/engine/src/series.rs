@@ -43,7 +43,7 @@ merged! {
         pub late_sum_ns: u64,
         /// Its greatest, ns.
         pub late_max_ns: Greatest<u64>,
-        /// How long answers that were read in it had lain unread; null where the kernel stamps nothing.
+        /// How long answers that were read in it had lain unread; null where none of them had a stamp.
         pub lag: Option<LagFacts>,
         /// Whether the load was kept, and if not by whose fault.
         pub client: Greatest<ClientState>,

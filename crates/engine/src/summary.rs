@@ -188,7 +188,7 @@ merged! {
         pub realtime: Same<bool>,
         /// Times the engine woke for what was due, or the event loop for anything.
         pub turns: u64,
-        /// How long answers lay in the kernel, where it tells.
+        /// How long answers lay in the kernel; none where none of them had a stamp.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub lag: Option<LagFacts>,
     }

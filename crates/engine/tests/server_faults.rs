@@ -286,7 +286,11 @@ fn nothing_is_read(kind: &str) {
     fake.case(&json!({"unread": true}));
     let summary = phase(&mut engine, "run");
     assert_eq!(summary["ok"], 0, "{summary:#}");
-    assert_eq!(summary["failed"], json!({"timeout": 2000}));
+    let failed = summary["failed"].as_object().expect("by kind");
+    let of = |kind| failed.get(kind).and_then(Value::as_u64).unwrap_or(0);
+    // On a busy machine a further connection is not there in 50 ms either, and is said to be missing.
+    assert_eq!(of("timeout") + of("connection"), 2000, "{failed:?}");
+    assert!(of("timeout") > 0, "{failed:?}");
     let held = summary["rss_max_bytes"].as_u64().expect("bytes");
     println!("{kind}: {held} bytes held");
     assert!(held < HELD_MAX, "{held} bytes");

@@ -4,7 +4,9 @@
 //! int16 row length, row, int8 family length, family, qualifier, int64 timestamp, int8 type, value`, all big-endian.
 
 use crate::pb;
+use crate::rpc::wire::{Field, Fields};
 use bytes::Bytes;
+use std::borrow::Cow;
 use std::fmt;
 
 /// The timestamp that a server replaces by its own clock.
@@ -174,11 +176,7 @@ impl Row {
 
     /// Take `cells` cells off the front of `block`; None if there are fewer, or one of them is malformed.
     pub(crate) fn take(block: &mut Bytes, cells: usize) -> Option<Self> {
-        let mut walk = Cells { rest: block };
-        for _ in 0..cells {
-            walk.next()?;
-        }
-        let len = block.len() - walk.rest.len();
+        let len = length(block, cells)?;
         let row = Self {
             block: if len == 0 {
                 Bytes::new()
@@ -198,32 +196,14 @@ impl Row {
                 let count = usize::try_from(result.associated_cell_count.unwrap_or(0)).ok()?;
                 Self::take(block, count)?
             }
-            inline => Self::of_messages(inline),
+            inline => Self {
+                block: block_of(inline).into(),
+                cells: inline.len(),
+                exists: false,
+            },
         };
         row.exists = result.exists.unwrap_or(false);
         Some(row)
-    }
-
-    /// Some answers carry their cells as messages even to clients that take blocks.
-    fn of_messages(cells: &[pb::Cell]) -> Self {
-        let mut block = Vec::new();
-        for cell in cells {
-            let part = |bytes: &Option<Bytes>| bytes.clone().unwrap_or_default();
-            Cell {
-                row: &part(&cell.row),
-                family: &part(&cell.family),
-                qualifier: &part(&cell.qualifier),
-                timestamp: cell.timestamp.unwrap_or(0) as i64,
-                kind: CellKind::of_code(cell.kind.unwrap_or(4) as u8),
-                value: &part(&cell.value),
-            }
-            .write(&mut block);
-        }
-        Self {
-            block: block.into(),
-            cells: cells.len(),
-            exists: false,
-        }
     }
 
     /// The parts of one row, in order, as one.
@@ -241,6 +221,77 @@ impl Row {
                 exists: false,
             },
         }
+    }
+}
+
+/// Bytes of the first `cells` cells of `block`; None if there are fewer, or one of them is malformed.
+fn length(block: &[u8], cells: usize) -> Option<usize> {
+    let mut walk = Cells { rest: block };
+    for _ in 0..cells {
+        walk.next()?;
+    }
+    Some(block.len() - walk.rest.len())
+}
+
+/// Some answers carry their cells as messages even to clients that take blocks.
+fn block_of(cells: &[pb::Cell]) -> Vec<u8> {
+    let mut block = Vec::new();
+    for cell in cells {
+        let part = |bytes: &Option<Bytes>| bytes.clone().unwrap_or_default();
+        Cell {
+            row: &part(&cell.row),
+            family: &part(&cell.family),
+            qualifier: &part(&cell.qualifier),
+            timestamp: cell.timestamp.unwrap_or(0) as i64,
+            kind: CellKind::of_code(cell.kind.unwrap_or(4) as u8),
+            value: &part(&cell.value),
+        }
+        .write(&mut block);
+    }
+    block
+}
+
+/// The cells of one row where they were received, for whoever looks at them before the next read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Received<'a>(Cow<'a, [u8]>);
+
+impl<'a> Received<'a> {
+    /// There is no such row, or nothing of it was asked for.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// As [`Row::cells`].
+    pub fn cells(&self) -> Cells<'_> {
+        Cells { rest: &self.0 }
+    }
+
+    /// Of a GetResponse or a MutateResponse, which begin alike, whose cells, if not inside, are at the start of `block`; None if
+    /// they are not.
+    pub(crate) fn of_response(response: &'a [u8], block: &'a [u8]) -> Option<Self> {
+        let mut count = 0;
+        let mut fields = Fields::new(response);
+        while !fields.is_empty() {
+            let (1, Field::Bytes(result)) = fields.next()? else {
+                continue;
+            };
+            let mut parts = Fields::new(result);
+            while !parts.is_empty() {
+                match parts.next()? {
+                    (1, _) => return Self::of_messages(result),
+                    (2, Field::Number(number)) => count = usize::try_from(number).ok()?,
+                    _ => {}
+                }
+            }
+        }
+        let len = length(block, count)?;
+        Some(Self(block[..len].into()))
+    }
+
+    #[cold]
+    fn of_messages(result: &[u8]) -> Option<Self> {
+        let decoded = <pb::Result as prost::Message>::decode(result).ok()?;
+        Some(Self(block_of(&decoded.cell).into()))
     }
 }
 

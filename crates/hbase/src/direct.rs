@@ -3,18 +3,16 @@
 //! it up for both.
 
 use crate::call::{Delete, Get, GetRequest, MutateRequest, Put, check_row};
-use crate::cell::Row;
+use crate::cell::Received;
 use crate::client::Client;
 use crate::error::Error;
 use crate::locate::{Wanted, known};
 use crate::names::Address;
-use crate::once::row_answer;
-use crate::pb;
+use crate::once::garbled;
 use crate::region::Location;
 use crate::rpc::{self, Service};
 use crate::shared::{Core, Table};
 use crate::stamps::Stamps;
-use bytes::Bytes;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -102,16 +100,19 @@ impl Direct {
         Ok(())
     }
 
-    /// Read the answer to a call: its row, which a mutation leaves empty. What an error teaches is learnt.
+    /// Read the answer to a call: its cells where they lie, none of a mutation. What an error teaches is learnt.
     ///
     /// # Errors
     /// What the server said, or [`Error::Protocol`] for bytes that are no answer.
-    pub fn read(&self, frame: &[u8], place: &Place, stamps: Stamps) -> Result<Row, Error> {
-        let server = &place.location.server.address;
-        let frame = Bytes::copy_from_slice(&frame[rpc::LENGTH..]);
-        let read = rpc::answer(&frame, server, stamps).and_then(|reply| {
-            let response: pb::GetResponse = reply.decode(server)?;
-            Ok(row_answer(response.result, &reply, &place.location)?.value)
+    pub fn read<'a>(
+        &self,
+        frame: &'a [u8],
+        place: &Place,
+        stamps: Stamps,
+    ) -> Result<Received<'a>, Error> {
+        let answer = rpc::answer(&frame[rpc::LENGTH..], place.server(), stamps);
+        let read = answer.and_then(|(message, cells)| {
+            Received::of_response(message, cells).ok_or_else(|| garbled(&place.location))
         });
         if let Err(error) = &read {
             self.learn(place, error);

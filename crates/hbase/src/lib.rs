@@ -64,7 +64,7 @@ pub use attempts::{Answer, Attempt, Failed};
 pub use call::{
     Append, Check, Columns, Compare, Delete, Durability, Get, Increment, Item, Put, Scan,
 };
-pub use cell::{Cell, CellKind, Cells, Row};
+pub use cell::{Cell, CellKind, Cells, Received, Row};
 pub use client::{Client, ScanOperation};
 pub use direct::{Call, Direct, Place};
 pub use error::{Action, Error, Exception};

@@ -43,6 +43,19 @@ impl<T> Identifiers<T> {
         Some(self.slots.len() as u32 - 1)
     }
 
+    /// Request `id`, which no write was handed, was never made.
+    pub(crate) fn cancel(&mut self, id: u32) {
+        if let Some(slot @ Slot::Waiting { .. }) = self.slots.get_mut(id as usize) {
+            *slot = Slot::Free;
+            self.free.push(id);
+        }
+    }
+
+    /// Identifiers in use: the requests whose answers may still come.
+    pub(crate) const fn in_use(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
     /// Request `id` is handed to its first write.
     pub(crate) fn sent(&mut self, id: u32, now_ns: u64) {
         if let Some(Slot::Waiting { sent_ns, .. }) = self.slots.get_mut(id as usize) {

@@ -80,6 +80,19 @@ impl<F: Framing, T> Multiplexer<F, T> {
         self.requests.abandon(id)
     }
 
+    /// As [`Requests::cancel`].
+    ///
+    /// # Panics
+    /// If it was not the last, or a write was handed it.
+    pub fn cancel(&mut self, id: u32) {
+        self.requests.cancel(id);
+    }
+
+    /// As [`Requests::unanswered`].
+    pub const fn unanswered(&self) -> usize {
+        self.requests.unanswered()
+    }
+
     /// Bytes that wait to be written.
     pub const fn waiting(&self) -> usize {
         self.requests.waiting()

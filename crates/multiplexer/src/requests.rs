@@ -15,6 +15,8 @@ pub struct Requests<T> {
     limit: usize,
     /// Requests in `outgoing` that no write was handed yet.
     unsent: Vec<u32>,
+    /// Where the newest of them begins.
+    newest: usize,
     identifiers: Identifiers<T>,
 }
 
@@ -26,6 +28,7 @@ impl<T> Requests<T> {
             written: 0,
             limit,
             unsent: Vec::new(),
+            newest: 0,
             identifiers: Identifiers::new(identifiers),
         }
     }
@@ -40,9 +43,25 @@ impl<T> Requests<T> {
             return Err(Full);
         }
         let id = self.identifiers.take(tag).ok_or(Full)?;
+        self.newest = self.outgoing.len();
         encode(id, &mut self.outgoing);
         self.unsent.push(id);
         Ok(id)
+    }
+
+    /// The request taken last, `id`, could not be encoded: nothing of it is sent, and its identifier is free again.
+    ///
+    /// # Panics
+    /// If it was not the last, or a write was handed it.
+    pub fn cancel(&mut self, id: u32) {
+        assert_eq!(self.unsent.pop(), Some(id), "the newest, and not sent");
+        self.outgoing.truncate(self.newest);
+        self.identifiers.cancel(id);
+    }
+
+    /// Requests whose answers may still come, those that were given up included.
+    pub const fn unanswered(&self) -> usize {
+        self.identifiers.in_use()
     }
 
     /// Whether too many bytes wait to be written for a further request.

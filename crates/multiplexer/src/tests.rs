@@ -103,6 +103,36 @@ fn an_abandoned_identifier_is_not_used_again_before_its_answer_which_nobody_gets
 }
 
 #[test]
+fn a_request_that_could_not_be_encoded_leaves_neither_bytes_nor_an_identifier_behind() {
+    let mut connection = Connection::new(100, 0);
+    ask(&mut connection, "sound").unwrap();
+    for _ in 0..2 * Short::IDENTIFIERS {
+        let broken = connection.request("broken", |id, out| out.extend([9, id as u8]));
+        connection.cancel(broken.expect("an identifier"));
+    }
+    assert_eq!(connection.unanswered(), 1);
+    assert_eq!(ask(&mut connection, "next"), Ok(1));
+    assert_eq!(write(&mut connection, 10), [3, 0, b'?', 3, 1, b'?']);
+    assert_eq!(connection.traffic().requests, 2);
+    assert_eq!(connection.close(), ["sound", "next"]);
+}
+
+#[test]
+fn an_answer_may_come_until_it_has_come_whoever_waits_for_it() {
+    let mut connection = Connection::new(100, 0);
+    let late = ask(&mut connection, "late").unwrap();
+    ask(&mut connection, "next").unwrap();
+    write(&mut connection, 10);
+    connection.abandon(late);
+    assert_eq!(connection.unanswered(), 2);
+    receive(&mut connection, &[2, late as u8], 20);
+    assert_eq!(connection.next_answer(), Ok(None));
+    assert_eq!(connection.unanswered(), 1);
+    connection.close();
+    assert_eq!(connection.unanswered(), 0);
+}
+
+#[test]
 fn no_request_is_taken_beyond_the_limit_of_bytes_or_identifiers() {
     let mut connection = Connection::new(6, 0);
     ask(&mut connection, "a").unwrap();

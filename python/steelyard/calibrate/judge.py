@@ -163,9 +163,9 @@ def _true_times(stamps: Stamps | None, due: Times | None) -> Times:
 
 
 def _merged(summary: Mapping[str, Any]) -> float | None:
-    """A read has one stamp: of the answers that it brings all but the last have another's."""
+    """A read has one stamp: of the answers it brings all but the last have another's. None without stamps."""
     lag, traffic = (summary.get("pacing") or {}).get("lag"), summary.get("traffic")
-    if not lag or not traffic or not traffic["answers"]:
+    if not lag or not lag["reads"] or not traffic or not traffic["answers"]:
         return None
     return max(1 - float(lag["reads"]) / float(traffic["answers"]), 0.0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -164,5 +165,12 @@ def _rate(trial: Trial) -> str:
         return f"{limit}, at {load.search.share:g} of the highest rate, which is searched"
     if share := share_of(trial):
         return f"{limit}, {share.share:g} of rate {share.of}, at most {load.cap} in flight"
-    rate = f"{load.target:g}/s due, at most {load.cap} in flight" if load.target else f"{load.cap} clients"
-    return f"{limit}, {rate}"
+    due = _along(load.curve) if load.curve else f"{load.target:g}/s" if load.target else ""
+    return f"{limit}, {due} due, at most {load.cap} in flight" if due else f"{limit}, {load.cap} clients"
+
+
+def _along(curve: Sequence[tuple[float, float]]) -> str:
+    """`a curve of 1,000 to 4,000/s`; where it never changes, the rate alone."""
+    rates = [rate for _, rate in curve]
+    least, greatest = min(rates), max(rates)
+    return f"a curve of {least:,.6g} to {greatest:,.6g}/s" if least < greatest else f"{greatest:g}/s"

@@ -18,7 +18,7 @@ SET_HELP = (
     "may be repeated."
 )
 DO_HELP = (
-    "WHEN ACTION [key=value ...]: change the cluster during the run; may be repeated. WHEN: a time of the run "
+    "WHEN ACTION [key=value ...]: change the cluster during the run; may be repeated. WHEN: a time of it "
     "(30s), steady, after:ID or when:METRIC>BOUND. ACTION: add, remove, kill ..., or run -- COMMAND "
     "(docs/elasticity.md)."
 )
@@ -49,8 +49,9 @@ COMMON: tuple[Flag, ...] = (
          "Clients of a closed loop: each waits for its answer.  [default: 32]", LOAD),
     Flag("--target", "load.target", float, "Operations per second that are due, answered or not.", LOAD),
     Flag("--curve", "load.curve", str,
-         "Instead of --target, rates over time: 0s=1000,30s=4000 rises in a line, 30s=1000,30s=4000 steps. "
-         "The run ends with the last point.", LOAD, curve),
+         "Instead of --target, rates over time, TIME=RATE from 0s on, lines between: --curve "
+         "0s=1000,30s=4000,30s=1000,60s=1000 rises for 30 s, then steps down and stays. "
+         "The run ends with the last point.  [without --operations, --duration]", LOAD, curve),
     Flag("--arrivals", "load.arrivals", str, "With a rate: constant or poisson.", LOAD),
     Flag("--in-flight", "load.in_flight", int,
          "With a rate: most operations in flight.  [default: 1024]", LOAD),

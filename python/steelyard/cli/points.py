@@ -44,19 +44,18 @@ def show_points(path: Path, console: Console) -> None:
 
 
 def show_claims(path: Path, console: Console) -> None:
-    """Print the verdicts on a study's claims, if it has any."""
+    """Print the verdicts on a study's claims and checks, if it has any, in the form of its report."""
     from steelyard.report.model import build
     from steelyard.report.study.answers import answers, asked_of
     from steelyard.report.study.verdicts import checks_table, claims_table, headline
-    from steelyard.report.text import print_table
+    from steelyard.report.text import show_verdicts, wide_enough
 
     asked = asked_of(Results(path).info.get("study") or {})
     if not (asked.claims or asked.checks) or (found := answers(build(path))) is None:
         return
-    for table in (claims_table(found), checks_table(found)):
-        if table:
-            print_table(table, console)
-    console.print(headline(found))
+    with wide_enough(console):
+        show_verdicts(found, console, filter(None, (claims_table(found), checks_table(found))))
+        console.print(headline(found))
 
 
 def _spread(sample: Sample | None, text: Callable[[float], str]) -> str:

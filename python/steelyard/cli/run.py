@@ -66,11 +66,12 @@ def run(  # noqa: PLR0917 - typer calls it by name
     claims are looked at, they share one error rate of 5 % (docs/statistics.md). --fixed keeps the plan.
     """
     from steelyard.cli.conduct import conduct, list_trials
+    from steelyard.results.store import keeps_plan
     from steelyard.spec.budget import overrides
     from steelyard.spec.read import read_study
     from steelyard.spec.shipped import find_study
 
-    if fixed and budget:
+    if fixed and budget is not None:
         raise InputError("--fixed keeps the plan, and --budget says what may be added to it: leave one out")
     if disturbed and resume is None:
         raise InputError("--disturbed goes with --resume: it is about trials that are done")
@@ -84,8 +85,17 @@ def run(  # noqa: PLR0917 - typer calls it by name
         raise InputError("Missing argument 'STUDY'.", hint="`steelyard studies list` names the shipped ones")
     else:
         path = find_study(study)
-    said = [*(set_ or ()), *(overrides(budget) if budget else ()), *(["budget.fixed=true"] if fixed else ())]
+    said = [
+        *(set_ or ()),
+        *(overrides(budget) if budget is not None else ()),
+        *(["budget.fixed=true"] if fixed else ()),
+    ]
     read = read_study(path, said, small=small)
+    if budget is not None and (read.budget.fixed or (out is not None and keeps_plan(out))):
+        raise InputError(
+            f"--budget {budget}: {path} keeps its plan (budget.fixed), and nothing is added to it",
+            hint="leave --budget out; a study that ran --fixed stays fixed, and another --out starts it anew",
+        )
     if fail_on_claims and not read.claims:
         raise InputError(f"--fail-on-claims: {path} has no [[claims]]")
     if dry_run:

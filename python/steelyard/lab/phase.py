@@ -135,11 +135,12 @@ class PhaseRunner:
             self.manifest.event("mark", label, t_ns=self.fleet.mark(label))
 
     def _tell_observers(self, state: _Phase) -> None:
-        """Let them look; what they want marked is marked, until the phase is stopped or an engine ends it."""
+        """Let them look, and mark what they want, until the phase is stopped or an engine has ended it."""
         for observer in state.observers:
+            if state.ends or state.stopped_s is not None:
+                return
             for label in observer.tick(time.monotonic_ns(), state.newest):
-                if not state.ends and state.stopped_s is None:
-                    self.fleet.mark(label)
+                self.fleet.mark(label)
 
     def _look(self, state: _Phase, now: float) -> None:
         self.look_after_servers()

@@ -16,6 +16,7 @@ from steelyard.engine.path import Engine
 from steelyard.errors import InfrastructureError, Interrupted, SteelyardError
 from steelyard.hosts.host import Host
 from steelyard.lab.datasets import DataSets
+from steelyard.lab.hopeless import HOPELESS
 from steelyard.lab.lease import Lease
 from steelyard.lab.progress import Show
 from steelyard.lab.signals import Interrupts
@@ -28,7 +29,20 @@ from steelyard.spec.rates import first_of_each, rate_key, share_of
 from steelyard.systems import create
 
 TRIES = 2
-"""A search that failed is made once more, as a trial is."""
+"""A search that failed is made once more, as a trial is; unless it would fail again."""
+
+
+class RateNotFoundError(InfrastructureError):
+    """A trial is not run, since the rate of which it offers a share was not found.
+
+    Args:
+        rate: its name.
+        why: what went wrong when it was searched; the exit code is that one's.
+    """
+
+    def __init__(self, rate: str, why: SteelyardError) -> None:
+        super().__init__(f"not run, as rate {rate} was not found: {why.message}", hint=why.hint)
+        self.exit_code = why.exit_code
 
 
 class SharedRates:
@@ -56,16 +70,20 @@ class SharedRates:
             Interrupted: the user stopped it. What else goes wrong, `offering` raises for each trial.
         """
         for (name, key), trial in first_of_each(self.study, pending).items():
-            for _ in range(TRIES):
+            for more in reversed(range(TRIES)):
                 self.interrupts.check()
-                if self._row(name, key) is None:
-                    self._find(name, key, trial)
+                error = self.errors.get((name, key))
+                if self._row(name, key) is None and not isinstance(error, HOPELESS):
+                    self._find(name, key, trial, more=more > 0)
+            if self._row(name, key) is None:
+                without = ", ".join(str(t.number) for t in pending if self._of(t) == (name, key))
+                self.show.say(f"not run, as rate {name} was not found: trial {without}")
 
     def offering(self, trial: Trial) -> tuple[Trial, dict[str, Any]]:
         """The trial with its share as a rate, and what its manifest says of that; of another trial nothing.
 
         Raises:
-            SteelyardError: why its rate was not found.
+            RateNotFoundError: its rate was not found.
         """
         share = share_of(trial)
         if share is None:
@@ -73,17 +91,45 @@ class SharedRates:
         key = rate_key(trial, self.study.rates[share.of])
         row = self._row(share.of, key)
         if row is None:
-            raise self.errors[share.of, key]
+            raise RateNotFoundError(share.of, self.errors[share.of, key])
         load = trial.load.offering(share.share * row["found_per_s"])
         said = {"of": share.of, "share": share.share, **{n: row[n] for n in ("found_per_s", "folder")}}
         return trial.model_copy(update={"load": load}), said
 
+    def _of(self, trial: Trial) -> tuple[str, str] | None:
+        """The name and key of the rate that a trial offers a share of."""
+        share = share_of(trial)
+        return (share.of, rate_key(trial, self.study.rates[share.of])) if share else None
+
     def _row(self, name: str, key: str) -> dict[str, Any] | None:
         return next((r for r in self.folder.rates if (r["rate"], r["key"]) == (name, key)), None)
 
-    def _find(self, name: str, key: str, trial: Trial) -> None:
+    def _find(self, name: str, key: str, trial: Trial, *, more: bool) -> None:
         where = trial.label or trial.system.kind
         self.show.say(f"rate {name} is found once for all trials like {where}")
+        try:
+            search, folder = self._search(name, trial)
+            self.folder.note_rate(
+                {
+                    "rate": name,
+                    "key": key,
+                    "point": trial.point,
+                    "found_per_s": search["found_per_s"],
+                    "reason": search.get("reason"),
+                    "probes": len(search.get("probes", ())),
+                    "folder": folder,
+                    "time": now_text(),
+                }
+            )
+        except Interrupted:
+            raise
+        except SteelyardError as error:
+            self.errors[name, key] = error
+            again = "; it is searched once more" if more and not isinstance(error, HOPELESS) else ""
+            self.show.say(f"rate {name} was not found: {error.message}{again}")
+
+    def _search(self, name: str, trial: Trial) -> tuple[dict[str, Any], str]:
+        """What a search has found, and its folder."""
         path = self.folder.open_rate()
         run = self._run(
             trial.model_copy(update={"load": trial.load.searching(self.study.rates[name]), "timeline": ()}),
@@ -92,25 +138,10 @@ class SharedRates:
         if run.written:
             with writing(self.folder.path):
                 path = path.rename(path.with_suffix(""))
-        found = (run.manifest.search or {}).get("found_per_s")
-        if isinstance(run.error, Interrupted):
-            raise run.error
-        if found is None or run.error:
-            self.errors[name, key] = run.error or InfrastructureError(f"rate {name} was not found")
-            self.show.say(f"rate {name} was not found: {self.errors[name, key].message}")
-            return
-        self.folder.note_rate(
-            {
-                "rate": name,
-                "key": key,
-                "point": trial.point,
-                "found_per_s": found,
-                "reason": (run.manifest.search or {}).get("reason"),
-                "probes": len((run.manifest.search or {}).get("probes", ())),
-                "folder": f"{path.parent.name}/{path.name}",
-                "time": now_text(),
-            }
-        )
+        search = run.manifest.search or {}
+        if run.error or search.get("found_per_s") is None:
+            raise run.error or InfrastructureError("the search ended without one")
+        return search, f"{path.parent.name}/{path.name}"
 
     def _run(self, trial: Trial, path: Path) -> TrialRun:
         root = self.folder.path / "work" / "rate"

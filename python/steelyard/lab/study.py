@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from steelyard.engine.path import Engine, find_engine
-from steelyard.errors import InputError, Interrupted, MissingToolError, SteelyardError
+from steelyard.errors import Interrupted, SteelyardError
 from steelyard.hosts.host import Host
 from steelyard.hosts.local import LocalHost
-from steelyard.hosts.snapshots import SnapshotChangedError
 from steelyard.lab.datasets import DataSets
+from steelyard.lab.hopeless import HOPELESS
 from steelyard.lab.lease import Lease
 from steelyard.lab.progress import Show
-from steelyard.lab.shared_rates import SharedRates
+from steelyard.lab.shared_rates import RateNotFoundError, SharedRates
 from steelyard.lab.signals import Interrupts
 from steelyard.lab.time_left import TimeLeft
 from steelyard.lab.trial import TrialRun
@@ -31,9 +31,6 @@ from steelyard.spec.trials import APART, trials
 from steelyard.systems import create
 from steelyard.systems.base import Testbed
 from steelyard.systems.capabilities import require
-
-HOPELESS = (InputError, MissingToolError, SnapshotChangedError)
-"""Errors that the next trial would meet again."""
 
 Judge = Callable[[Path], Disturbance | None]
 """From a trial's folder to what outside the study disturbed it."""
@@ -202,8 +199,9 @@ class _Conductor:
         """
         try:
             self.rates.offering(trial)
-        except SteelyardError as no_rate:
-            self.folder.mark(trial.number, "failed", no_rate.message)
+        except RateNotFoundError as no_rate:
+            took_s = self.folder.rows[trial.number].seconds or 0.0  # by an earlier process
+            self.folder.mark(trial.number, "failed", no_rate.message, took_s)
             return no_rate
         error, disturbed = self._attempt(trial, since_ns, keep=keep)
         if self.folder.rows[trial.number].disturbed_attempts > 1:

@@ -1,14 +1,14 @@
 """One trial: the only place that knows the order of phases.
 
 up, engines, load, settle, then the stages of what is measured (warm-up, search, run with its timeline,
-audit), collect, down. Whatever goes wrong, everything that was started is ended, and what was measured is
-written, with the status and the reason.
+audit, search again), collect, down. Whatever goes wrong, everything that was started is ended, and what was
+measured is written, with the status and the reason.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -20,10 +20,12 @@ from steelyard.errors import InfrastructureError, Interrupted, SteelyardError
 from steelyard.hosts.host import Host, Watch
 from steelyard.hosts.snapshots import Snapshot
 from steelyard.lab.lease import Lease, drop_page_cache
+from steelyard.lab.observer import Observer
 from steelyard.lab.phase import PhaseRunner
 from steelyard.lab.progress import Show
-from steelyard.lab.search.probes import find_rate, forget
+from steelyard.lab.search.probes import forget
 from steelyard.lab.signals import Interrupts
+from steelyard.lab.stages import Stages
 from steelyard.lab.timeline.director import Director
 from steelyard.results.disk import writing
 from steelyard.results.intervals import write_intervals
@@ -32,7 +34,7 @@ from steelyard.results.read import TrialResult
 from steelyard.results.store import RESERVE
 from steelyard.results.tables import SPOOL
 from steelyard.spec.models import Trial
-from steelyard.spec.plan import AUDIT, LOAD, RUN, WARMUP, engine_plan
+from steelyard.spec.plan import LOAD, RUN, engine_plan
 from steelyard.systems.base import Testbed
 from steelyard.systems.capabilities import snapshots
 
@@ -79,8 +81,6 @@ class TrialRun:
         self.fleet: Fleet | None = None
         self.sampler: Watch | None = None
         self.director: Director | None = None
-        self.rate: float | None = None
-        """What the run is offered, where a search has found it."""
         self.written = False
 
     def run(self) -> Manifest:
@@ -127,8 +127,7 @@ class TrialRun:
         self._note_data(how)
         if RUN in load.phases:
             self._prepare_run(fleet)
-            for stage in self._stages(runner):
-                stage()
+            Stages(load, runner, self._timed, self._direct).drive()
         runner.look_after_servers()
         fleet.finish()
         if self.lease.after_load:
@@ -179,33 +178,10 @@ class TrialRun:
             drop_page_cache()
         fleet.begin_at(self.trial.first_operation)
 
-    def _stages(self, runner: PhaseRunner) -> list[Callable[[], None]]:
-        """What is driven after the load: warm-up, search, run with its timeline, audit."""
-        load = self.trial.load
-        asked = ((load.warmup_s, self._warm_up), (load.search, self._search), (True, self._run),
-                 (load.audit, self._audit))  # fmt: skip
-        return [partial(stage, runner) for wanted, stage in asked if wanted]
-
-    def _warm_up(self, runner: PhaseRunner) -> None:
-        runner.phase(WARMUP, counts=True, endless=False)
-
-    def _search(self, runner: PhaseRunner) -> None:
-        search = self.trial.load.search
-        if search:
-            with self._timed("search"):
-                self.rate = search.share * find_rate(runner, search)
-
-    def _run(self, runner: PhaseRunner) -> None:
-        load = self.trial.load
-        observers = [self._direct()] if self.trial.timeline else []
-        with self._timed("run"):
-            endless = load.duration_s is None
-            runner.phase(
-                RUN, counts=True, endless=endless, rate=self.rate, marks=load.marks, observers=observers
-            )
-
-    def _direct(self) -> Director:
-        """Who carries the timeline out."""
+    def _direct(self) -> Sequence[Observer]:
+        """Who carries the timeline out, if there is one."""
+        if not self.trial.timeline:
+            return ()
         assert self.sampler is not None  # noqa: S101 - the run comes after the watch
         self.director = Director(
             self.trial.timeline,
@@ -216,11 +192,7 @@ class TrialRun:
             watch=self.sampler,
             paced=self.trial.load.paced,
         )
-        return self.director
-
-    def _audit(self, runner: PhaseRunner) -> None:
-        with self._timed("audit"):
-            runner.phase(AUDIT, counts=False, endless=True)
+        return (self.director,)
 
     def _start_engines(self) -> Fleet:
         load, driver = self.trial.load, self.lease.driver(self.testbed.driver())

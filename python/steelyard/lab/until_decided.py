@@ -66,12 +66,26 @@ class Extension:
 
     @property
     def left_s(self) -> float:
-        """Seconds of the budget that are left."""
-        rows = self.folder.rows.values()
-        planned = sum(row.seconds or 0.0 for row in rows if row.look is None)
-        beyond = sum(row.spent_s for row in rows) - planned
+        """Seconds of the budget that are left.
+
+        A trial of the plan costs nothing until it is done, however often it failed or was interrupted; what
+        follows that, and every attempt at an added trial, is beyond the plan.
+        """
+        plan_s, beyond_s = 0.0, 0.0
+        for row in self.folder.rows.values():
+            costs = [self._cost_s(row.point, seconds) for _, seconds in row.tried]
+            done = next((n for n, (status, _) in enumerate(row.tried) if status == "done"), None)
+            if row.look is not None:
+                beyond_s += sum(costs)
+            elif done is not None:
+                plan_s += costs[done]
+                beyond_s += sum(costs[done + 1 :])
         allowed = self.folder.budget.time_s
-        return (planned if allowed is None else allowed) - beyond
+        return (plan_s if allowed is None else allowed) - beyond_s
+
+    def _cost_s(self, point: int, seconds: float | None) -> float:
+        """Seconds of an attempt; one that was cut short costs what a trial of its point takes."""
+        return self.time_left.of_point(point) if seconds is None else seconds
 
     def _again(self) -> list[Trial]:
         """Trials that were disturbed, as many as there is time for."""
@@ -118,6 +132,27 @@ class Extension:
         self._tell(chosen.standings)
         return self._added(chosen) if chosen.wanted else []
 
+    def _refused(self, one: Standing) -> str:
+        """Why repetitions that a claim needs are not added, though there were time; empty if they are.
+
+        Attempts count, not only those that are done: else what always fails would be added without end.
+        """
+        if failed := sorted(number for point in one.points for number in self._in_vain(point)):
+            listed = ", ".join(map(str, failed))
+            return f"what was added for it last failed (trial {listed}), and nothing more is added"
+        count, most = max(self._repetitions(one).values()), self.folder.budget.most(self.study.repetitions)
+        if count <= most:
+            return ""
+        lost = sum(row.point in one.points and row.status != "done" for row in self.folder.rows.values())
+        also = f", {lost} that failed included" if lost else ""
+        return f"that would be {count} repetitions of a point{also}, and the budget allows {most}"
+
+    def _in_vain(self, point: int) -> list[int]:
+        """The trials that were last added at a point, if none of them is done."""
+        added = [row for row in self.folder.rows.values() if row.point == point and row.look is not None]
+        last = [row for row in added if row.look == max(row.look or 0 for row in added)]
+        return [] if any(row.status == "done" for row in last) else [row.number for row in last]
+
     def _chosen(self, found: Sequence[Standing]) -> _Chosen:
         """Repetitions that claims need, those of the cheapest first, as far as there is time."""
         chosen, left = _Chosen(), self.left_s
@@ -126,6 +161,8 @@ class Extension:
             takes = self._takes_s(wanted)
             if not one.further:
                 chosen.standings.append(one)
+            elif refused := self._refused(one):
+                chosen.standings.append(replace(one, further=None, words=f"{one.words}; {refused}"))
             elif takes <= left:
                 chosen.wanted = wanted
                 chosen.claims.append(one)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from rich import box
 from rich.cells import cell_len
@@ -30,11 +32,18 @@ WORDS = {"fault": "FAULT", "warning": "WARNING", "note": "NOTE"}
 
 def show(model: ReportModel, console: Console) -> None:
     """Print a report; into a file or a pipe at least 100 columns wide."""
+    with wide_enough(console):
+        _show(model, console)
+
+
+@contextmanager
+def wide_enough(console: Console) -> Iterator[None]:
+    """Within it a console that is no terminal is at least 100 columns wide."""
     before = console.width
     if not console.is_terminal:
         console.width = max(before, WIDTH)
     try:
-        _show(model, console)
+        yield
     finally:
         console.width = before
 
@@ -50,7 +59,9 @@ def _show(model: ReportModel, console: Console) -> None:
     if found and (said := headline(found)):
         console.print(Text(said, style="bold"))
     if found:
-        _answers(found, console)
+        show_verdicts(found, console, top(found))
+        for drawn in found.figures:
+            print_table(drawn.table, console)
     study = overview(model)
     for table in study.tables if study else ():
         print_table(table, console)
@@ -64,15 +75,13 @@ def _show(model: ReportModel, console: Console) -> None:
     console.print(Text(f"Again: {repeat_command(model)}", style="dim"), soft_wrap=True)
 
 
-def _answers(found: Answers, console: Console) -> None:
-    """Claims as tables, or where these would be of one-word lines as a list; then the figures."""
-    if found.claims and console.width < WIDTH:
+def show_verdicts(found: Answers, console: Console, wide: Iterable[Table]) -> None:
+    """Print claims and checks as these tables, or where they would be of one-word lines as a list."""
+    if (found.claims or found.checks) and console.width < WIDTH:
         print_claims(found, console)
-    else:
-        for table in top(found):
-            print_table(table, console)
-    for drawn in found.figures:
-        print_table(drawn.table, console)
+        return
+    for table in wide:
+        print_table(table, console)
 
 
 def print_claims(found: Answers, console: Console) -> None:

@@ -78,9 +78,10 @@ class TrialRow:
         )
 
     @property
-    def spent_s(self) -> float:
-        """Seconds that all attempts at it took."""
-        return (self.seconds or 0.0) + sum(a.get("seconds") or 0.0 for a in self.attempts)
+    def tried(self) -> list[tuple[str, float | None]]:
+        """All attempts at it in order, as (status, seconds); of one that was cut short nobody knows them."""
+        earlier = [(str(a.get("status")), a.get("seconds")) for a in self.attempts]
+        return earlier if self.status == "planned" else [*earlier, (self.status, self.seconds)]
 
 
 class RunFolder:
@@ -105,14 +106,13 @@ class RunFolder:
         """What was found whenever all claims were looked at (docs/format.md)."""
         self._study, self._plan = study, plan_hash(trials)
         if earlier is not None and _fixed(earlier):
-            fixed = study.budget.model_copy(update={"fixed": True})
-            self._study = study.model_copy(update={"budget": fixed})
+            self._study = _as_fixed(study)
         self._lock = _locked(path)
         self._created = now_text()
         self._resumed: list[str] = []
         self.unsettled: dict[int, str] = {}
         """Trials that were sealed and never marked, as the end came in between: number -> their status."""
-        write_atomically(path / "study.toml", study_toml(study))
+        write_atomically(path / "study.toml", study_toml(self._study))
         if earlier is not None:
             self._take_over(earlier)
         self._write()
@@ -317,6 +317,20 @@ def _fixed(earlier: Mapping[str, Any]) -> bool:
     """Whether a run's plan is kept: what was judged by a single test cannot share its error rate later."""
     budget = (earlier.get("design") or {}).get("budget")
     return budget is None or bool(budget.get("fixed"))
+
+
+def _as_fixed(study: Study) -> Study:
+    """The study with its plan kept, also in the words of its file."""
+    source = study.source
+    if source:
+        source = {**source, "budget": {**(source.get("budget") or {}), "fixed": True}}
+    fixed = study.budget.model_copy(update={"fixed": True})
+    return study.model_copy(update={"budget": fixed, "source": source})
+
+
+def keeps_plan(path: Path) -> bool:
+    """Whether a run's folder holds one whose plan is kept, so that nothing is ever added to it."""
+    return (path / "run.json").is_file() and _fixed(read_json(path / "run.json"))
 
 
 def _locked(path: Path) -> int:

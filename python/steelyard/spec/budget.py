@@ -10,6 +10,7 @@ from steelyard.errors import InputError
 from steelyard.spec.base import Model
 from steelyard.spec.units import seconds
 
+MOST_REPETITIONS = 1000
 TIMES_THE_PLAN = 4
 """Most repetitions, if nothing is said: fewer leave a question that six have not decided little chance."""
 
@@ -28,7 +29,7 @@ class Budget(Model):
 
     time: Annotated[str, AfterValidator(_duration)] | None = None
     """Longest time for what is run again or added, e.g. `2h`; left out: as long as the plan took."""
-    repetitions: Annotated[int, Field(ge=1, le=1000)] | None = None
+    repetitions: Annotated[int, Field(ge=1, le=MOST_REPETITIONS)] | None = None
     """Most repetitions of a point; left out: four times those of the plan."""
     fixed: bool = False
     """The plan is kept as it is: nothing is run again or added at its end."""
@@ -47,19 +48,35 @@ def overrides(text: str) -> list[str]:
     """The settings that `--budget 2h`, `--budget 24` or `--budget 2h,24` say.
 
     Raises:
-        InputError: a part of it is neither a duration nor a number of repetitions.
+        InputError: a part is neither a duration nor a number of repetitions, or there are two of a kind.
     """
-    found = []
-    for word in text.split(","):
-        if word.strip().isdigit():
-            found.append(f"budget.repetitions={word.strip()}")
-            continue
-        try:
-            seconds(word)
-        except ValueError:
-            raise InputError(
-                f"--budget {text}: {word.strip()!r} is neither a time such as 2h nor a number of repetitions",
-                hint="for example --budget 2h, --budget 24, or both: --budget 2h,24",
-            ) from None
-        found.append(f'budget.time="{word.strip()}"')
-    return found
+    found = dict[str, str]()
+    for part in text.split(","):
+        word = part.strip()
+        name, value = _repetitions(text, word) if word.isdecimal() else _time(text, word)
+        if name in found:
+            raise _no_budget(text, f"{word!r} is a second {'number' if word.isdecimal() else 'time'}")
+        found[name] = value
+    return [f"budget.{name}={value}" for name, value in found.items()]
+
+
+def _repetitions(text: str, word: str) -> tuple[str, str]:
+    if not 1 <= int(word) <= MOST_REPETITIONS:
+        raise _no_budget(text, f"repetitions of a point are between 1 and {MOST_REPETITIONS}")
+    return "repetitions", str(int(word))
+
+
+def _time(text: str, word: str) -> tuple[str, str]:
+    try:
+        seconds(word)
+    except ValueError:
+        fault = f"{word!r} is neither a time such as 2h nor a number of repetitions"
+        raise _no_budget(text, fault) from None
+    return "time", f'"{word}"'
+
+
+def _no_budget(text: str, fault: str) -> InputError:
+    return InputError(
+        f"--budget {text or repr(text)}: {fault}",
+        hint="for example --budget 2h, --budget 24, or both: --budget 2h,24",
+    )

@@ -30,12 +30,12 @@ def _complaint(detail: ErrorDetails, data: Mapping[str, Any], origins: Origins) 
         inside = (said for at, said in origins.items() if at[: len(place)] == place)
         return _unknown(place, data, origins.get(place) or next(inside, origin))
     if origin.startswith("-"):  # a flag is its own name; a line of a file needs the setting's
-        return _text(detail, place, origin, " ")
-    text = _text(detail, place, _dotted(place), " = ")
+        return _text(detail, place, data, origin, " ")
+    text = _text(detail, place, data, _dotted(place), " = ")
     return f"{origin}: {text}" if origin else text
 
 
-def _text(detail: ErrorDetails, place: Place, name: str, equals: str) -> str:
+def _text(detail: ErrorDetails, place: Place, data: Any, name: str, equals: str) -> str:
     message = detail["msg"].removeprefix("Value error, ")
     match detail["type"]:
         case "missing":
@@ -47,6 +47,8 @@ def _text(detail: ErrorDetails, place: Place, name: str, equals: str) -> str:
         case "union_tag_not_found":
             return f"{_dotted(place)}.{str(detail['ctx']['discriminator']).strip(chr(39))} is missing"
     found = detail["input"]
+    if detail["type"] == "model_type" and _without_name(place, data):
+        return f"{name}{equals}{found!r}: expected a table with a name, as [{_dotted(place[:-1])}.NAME]"
     shown = repr(found) if isinstance(found, (str, int, float, bool)) else f"a {type(found).__name__}"
     joint = " " if message.startswith("Input should") else ": "
     return f"{name}{equals}{shown}{joint}{message.removeprefix('Input ')}"
@@ -138,20 +140,27 @@ def _candidates(place: Place, data: Any) -> list[type[BaseModel]]:
     """The models that may check the table at a path: several for a union."""
     if not place:
         return [StudyFile]
-    if isinstance(place[-1], int):
+    if isinstance(place[-1], int) or _by_name(place[:-1], data):
         return _candidates(place[:-1], data)
-    if _is_table_of_names(place[:-1], data):
-        return _candidates(place[:-1], data)
+    return list(_models(_annotation(place, data)))
+
+
+def _annotation(place: Place, data: Any) -> Any:
+    """The type of the setting at a path; None where there is none."""
     model = _model_at(place[:-1], data)
-    info = model.model_fields.get(place[-1]) if model else None
-    return list(_models(info.annotation)) if info else []
-
-
-def _is_table_of_names(place: Place, data: Any) -> bool:
-    """Whether the keys below are names that the user gives, as in `timelines` and `rates`."""
-    model = _model_at(place[:-1], data) if place else None
     info = model.model_fields.get(str(place[-1])) if model else None
-    return typing.get_origin(info.annotation) is dict if info else False
+    return info.annotation if info else None
+
+
+def _without_name(place: Place, data: Any) -> bool:
+    """Whether what stands where a name is wanted is a setting: `start` in [rates]."""
+    model = _model_at(place, data) if _by_name(place[:-1], data) else None
+    return model is not None and place[-1] in model.model_fields
+
+
+def _by_name(place: Place, data: Any) -> bool:
+    """Whether the table at a path holds others by names of the user's: [rates.NAME]."""
+    return bool(place) and typing.get_origin(_annotation(place, data)) is dict
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:

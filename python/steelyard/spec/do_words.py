@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
 from steelyard.spec.triggers import STEADY
@@ -19,6 +20,8 @@ from steelyard.spec.units import seconds
 
 NAME = "actions"
 """What the timeline is called whose actions `--do` says."""
+TEXT = ("id", "node", "version", "done")
+"""Parameters that are text, also where it looks like a number."""
 _FIGURE = re.compile(r"(?:([A-Za-z0-9_-]+)\.)?([a-z0-9_]+)([<>])([0-9.]+)(?:,(.+))?")
 _EXAMPLE = (
     'e.g. "30s add nodes=1", "steady add", "after:add remove", "30s run -- kubectl scale sts/db --replicas=4"'
@@ -34,9 +37,13 @@ def actions_of(texts: Sequence[str]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for text in texts:
         action = _action(text)
-        same = sum(1 for known in found if known["do"] == action["do"])
-        found.append({"id": action["do"] if not same else f"{action['do']}-{same + 1}", **action})
+        found.append({"id": _unlike(action["do"], [known["id"] for known in found]), **action})
     return found
+
+
+def _unlike(word: str, known: Sequence[str]) -> str:
+    """The word, or with a number behind it, as no other is called."""
+    return next(id_ for n in count(1) if (id_ := word if n == 1 else f"{word}-{n}") not in known)
 
 
 def _action(text: str) -> dict[str, Any]:
@@ -53,7 +60,7 @@ def _action(text: str) -> dict[str, Any]:
         key, equals, value = pair.partition("=")
         if not equals or not key:
             raise ValueError(f"'{pair}': expected key=value, {_EXAMPLE}")
-        action[key] = _value(value)
+        action[key] = value if key in TEXT else _value(value)
     if command:
         action["command"] = command
     return _with_done(action)

@@ -71,7 +71,7 @@ def expand(draft: Draft, folder: Path | None = None) -> Study:
         check_asked(sweep, points, draft.origins)
     if not faults.lines:  # else points are missing that may offer a share
         with faults:
-            check_rates(sweep.rates, points, draft.origins)
+            check_rates(sweep.rates, points, draft)
     with faults:
         sweep = _with_deviations(draft, sweep, points)
     faults.throw()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Discriminator, Field, PositiveFloat, Tag, model_validator
+from pydantic import AfterValidator, Discriminator, Field, PositiveFloat, Tag, model_validator
 
 from steelyard.spec.base import LISTED, Model
 
@@ -37,11 +37,29 @@ class HighestRate(Model):
         return self
 
 
+MOST_SHARE = 2
+
+
+def _no_more(share: float) -> float:
+    if share > MOST_SHARE:
+        raise ValueError(
+            f"{share:g} times the highest rate is no load that a system bears: at most {MOST_SHARE:g}, "
+            "and 0.5 is half of it"
+        )
+    return share
+
+
+Share = Annotated[PositiveFloat, AfterValidator(_no_more)]
+"""Of a highest rate; somewhat more than 1 is for overload."""
+
+
 class RateSearch(HighestRate):
     """Before the run, find the highest rate, and run at a share of it."""
 
-    share: PositiveFloat = 1
+    share: Share = 1
     """Of the rate that was found, the run offers this share."""
+    again: bool = False
+    """Search once more after the run: what a change of the cluster has brought."""
 
 
 class ShareOf(Model):
@@ -49,7 +67,7 @@ class ShareOf(Model):
 
     of: str
     """NAME."""
-    share: PositiveFloat = 1
+    share: Share = 1
 
 
 Target = Annotated[

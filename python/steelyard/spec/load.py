@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
+    BeforeValidator,
     Field,
     NonNegativeFloat,
     NonNegativeInt,
@@ -44,8 +45,24 @@ class Part(Model):
         return self
 
 
+def _pairs(example: str) -> BeforeValidator:
+    """Says of values that are no list of pairs how one is written."""
+
+    def check(value: Any) -> Any:
+        listed = isinstance(value, (list, tuple))
+        if not listed or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in value):
+            raise ValueError(f"expected a list of pairs, {example}; here it is {value!r}")
+        return value
+
+    return BeforeValidator(check)
+
+
 CurvePoint = Annotated[tuple[NonNegativeFloat, NonNegativeFloat], LISTED]
 Mark = Annotated[tuple[NonNegativeFloat, Annotated[str, Field(min_length=1, max_length=200)]], LISTED]
+CURVE = _pairs(
+    "curve = [[0, 1000], [30, 4000]], each the seconds since the run began and operations per second"
+)
+MARKS = _pairs('marks = [[10, "a node stops"]], each the seconds since the run began and a label')
 
 
 def _known_pacing(text: str) -> str:
@@ -74,11 +91,11 @@ class Load(Model):
     """Operations per second over all engines; or `{ of = "NAME", share = 0.5 }` of a rate in `[rates]`."""
     search: RateSearch | None = None
     """Instead of a target."""
-    curve: Annotated[tuple[CurvePoint, ...], LISTED] = ()
+    curve: Annotated[tuple[CurvePoint, ...], LISTED, CURVE] = ()
     """Instead of a target: points [seconds since the run began, operations per second over all engines] with
     straight lines between them; two points of one time are a step, and after the last one the rate stays.
     Without `operations` and `duration_s` the run ends with its last point."""
-    marks: Annotated[tuple[Mark, ...], LISTED] = ()
+    marks: Annotated[tuple[Mark, ...], LISTED, MARKS] = ()
     """Moments of the run, [seconds since it began, label], that the engine notes and charts show."""
     timeline: str = NONE
     """What is done to the system during the run: a name of `[[timelines.NAME]]`; `none` is nothing."""
@@ -135,6 +152,7 @@ class Load(Model):
             raise ValueError("search finds the rate: leave target out")
         if self.curve:
             self._check_curve()
+        self._check_marks()
         if not self.paced and self.in_flight is not None:
             raise ValueError("in_flight needs a target; in a closed loop the number is `clients`")
         if not self.paced and self.arrivals == "poisson":
@@ -153,7 +171,6 @@ class Load(Model):
         asked = {
             "audit follows a run": self.audit,
             "a timeline is of a run": self.timeline != NONE,
-            "marks are of a run": self.marks,
             "search is for the rate of a run": self.search is not None,
             "a share of a highest rate is for a run": isinstance(self.target, ShareOf),
         }
@@ -167,6 +184,13 @@ class Load(Model):
         """One that only stores the records, all of them, as this one would before its run."""
         same = {name: getattr(self, name) for name in self.model_fields_set - OF_A_RUN}
         return Load(phases=("load",), clients=self.load_clients, **same)
+
+    def _check_marks(self) -> None:
+        if self.marks and "run" not in self.phases:
+            raise ValueError("marks are of a run, and there is none")
+        late = [f"[{at_s:g}, '{label}']" for at_s, label in self.marks if at_s > (self.duration_s or at_s)]
+        if late:
+            raise ValueError(f"marks {', '.join(late)} come after the end of the run, {self.duration_s:g} s")
 
     def _check_curve(self) -> None:
         times = [at_s for at_s, _ in self.curve]

@@ -33,6 +33,8 @@ class LocalSystem(SystemSettings):
     java: str | None = None
     """A Java home, a java binary, or 11 | 17 | 21; None = what the version needs, found on this host."""
     limits: NodeLimits = NodeLimits()
+    disk_mib: PositiveInt | None = None
+    """Size of a file system of each node's own, in a file, whose power can be cut; None = the machine's."""
     network: Literal["loopback", "namespaces"] = "loopback"
     """`namespaces` gives each node an own network namespace, so that its traffic can be counted and cut."""
     jvm_options: tuple[str, ...] = ()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from steelyard.errors import InputError, nearest
+from steelyard.spec.draft import Draft
 from steelyard.spec.highest import Rates, SharedRate, ShareOf
 from steelyard.spec.lines import Place
 from steelyard.spec.load import OF_A_RUN
@@ -43,7 +44,7 @@ def first_of_each(study: Study, planned: Sequence[Trial]) -> dict[tuple[str, str
     return found
 
 
-def check_rates(rates: Rates, points: Sequence[Point], origins: Mapping[Place, str]) -> None:
+def check_rates(rates: Rates, points: Sequence[Point], draft: Draft) -> None:
     """Refuse rates that nobody offers a share of, shares of rates that there are not, and unknown columns.
 
     Raises:
@@ -51,9 +52,12 @@ def check_rates(rates: Rates, points: Sequence[Point], origins: Mapping[Place, s
     """
     asked = {share.of for point in points if (share := share_of(point))}
     known = {name for point in points for name in _columns(point)}
-    faults = [f"target: there is no [rates.{name}]{nearest(name, list(rates))}" for name in asked - {*rates}]
+    faults = []
+    for name in sorted(asked - {*rates}):
+        text = f"target: there is no [rates.{name}]{nearest(name, list(rates))}"
+        faults += [f"{said}: {text}".removeprefix(": ") for said in _said_of(name, draft) or [""]]
     for name, rate in rates.items():
-        said = origins.get(("rates", name), "")
+        said = draft.origins.get(("rates", name), "")
         told = [f"no factor '{word}' in this study{nearest(word, sorted(known))}"
                 for word in rate.per or () if word not in known]  # fmt: skip
         if name not in asked:
@@ -61,6 +65,28 @@ def check_rates(rates: Rates, points: Sequence[Point], origins: Mapping[Place, s
         faults += [f"{said}: rates.{name}: {text}".removeprefix(": ") for text in told]
     if faults:
         raise InputError("\n".join(faults))
+
+
+def _said_of(name: str, draft: Draft) -> list[str]:
+    """Where shares of a rate are asked for, each place once."""
+    places = [place for place in _naming(name, draft.data, ()) if any("target" in str(p) for p in place)]
+    said = [
+        next((draft.origins[place[:n]] for n in range(len(place), 0, -1) if place[:n] in draft.origins), "")
+        for place in places
+    ]
+    return list(dict.fromkeys(filter(None, said)))
+
+
+def _naming(name: str, value: Any, place: Place) -> Iterator[Place]:
+    """Paths at which a word stands."""
+    if isinstance(value, Mapping):
+        for key, inside in value.items():
+            yield from _naming(name, inside, (*place, key))
+    elif isinstance(value, list):
+        for number, inside in enumerate(value):
+            yield from _naming(name, inside, (*place, number))
+    elif value == name:
+        yield place
 
 
 def _columns(point: Point) -> dict[str, Any]:

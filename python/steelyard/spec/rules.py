@@ -99,7 +99,8 @@ def _budget_below_the_plan(study: Study, _point: Point, _several: bool) -> Fault
     most = study.budget.repetitions
     if most is not None and most < study.repetitions:
         return (
-            f"budget.repetitions = {most} is below the {study.repetitions} repetitions that are planned",
+            f"budget.repetitions (--budget) = {most} is below the {study.repetitions} repetitions that are "
+            "planned",
             "the plan is always carried out; --fixed adds nothing to it",
         )
     return None

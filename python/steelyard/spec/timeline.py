@@ -115,10 +115,11 @@ def _nearest_origin(place: Place, origins: Mapping[Place, str]) -> str:
 
 
 def _nodes(action: Doing, system: SystemSettings) -> Iterator[str]:
-    """Nodes that it names and that the system does not have."""
+    """Nodes that it names and that the system does not have; of one whose nodes are not ours to name nothing
+    can be asked, and what it cannot do is told elsewhere."""
     figures = [one.node for one in (action.when, action.done) if isinstance(one, Figure) and one.node]
     known = system.node_names
-    for name in (*action.nodes_named, *figures):
+    for name in (*(action.nodes_named if known else ()), *figures):
         node = name.partition("/")[0]
         if node not in known:
             has = f"; it has {', '.join(known)}" if known else " that we know by name"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from typing import TypeVar
 
 from steelyard.errors import InputError
@@ -27,6 +28,9 @@ def seconds(text: str) -> float:
     parts = list(_DURATION.finditer(word))
     if not parts or "".join(part.group() for part in parts) != word:
         raise ValueError(f"{text!r} is no duration; write a number and a unit: 250ms, 60s, 5m, 1h")
+    units = [_SECONDS[part[2]] for part in parts]
+    if any(later >= earlier for earlier, later in pairwise(units)):
+        raise ValueError(f"{text!r} is no duration; each unit stands once, the longest first: 1h30m")
     return sum(float(part[1]) * _SECONDS[part[2]] for part in parts)
 
 

@@ -45,6 +45,9 @@ class LocalCluster(Restorable, GrowingCluster[NodeT]):
         host: where it runs.
         stays: until `cluster down`; otherwise it ends with the process that brought it up.
 
+    Attributes:
+        lacking: capability -> why this host cannot give it.
+
     Raises:
         InputError: a name or size that cannot be.
     """
@@ -62,9 +65,8 @@ class LocalCluster(Restorable, GrowingCluster[NodeT]):
         self.claimed: Record | None = None
         self.up_seconds: float | None = None
         self._warnings: list[str] = []
-        self.capabilities = declared(self.kind).able(system) - (
-            set() if host.abilities().limits else {"resize"}
-        )
+        self.lacking = host.lacking(self.folder)
+        self.capabilities = declared(self.kind).able(system) - self.lacking.keys()
         if (most := system.size + system.spare) > network.NODES_MAX:
             raise InputError(f"{most} nodes; one cluster has at most {network.NODES_MAX}")
 
@@ -94,7 +96,7 @@ class LocalCluster(Restorable, GrowingCluster[NodeT]):
     def up(self, say: Say) -> None:
         """Bring the cluster up; returns when it serves. See `Testbed.up`."""
         start = monotonic()
-        self.nodes, self.left = [], []  # it may have been up before
+        self.nodes, self.left, self.up_seconds = [], [], None  # it may have been up before
         for line in self.host.end_leftovers():
             say(line)
         self._fetch(say)
@@ -157,13 +159,15 @@ class LocalCluster(Restorable, GrowingCluster[NodeT]):
         self.host.make_namespaces(self.name)
         for spec in self.specs:
             self.host.remove(spec.folder)
+            self._make_disk(spec)
             for part in MADE_ANEW:
                 self.host.make_folder(spec.folder / part)
         self.put_back(say)
         for spec in self.specs:
             group = self.host.make_group(self.name, spec.name)
-            self.host.limit(group, self.system.limits_of(spec.name), self.folder)
+            self.host.limit(group, self.system.limits_of(spec.name), spec.folder)
             self.nodes.append(self._make_node(spec, group))
+            self._sync_disk(spec)
 
     def _server(self, spec: ServerSpec, group: Group) -> Server:
         return Server(spec, self.host, self.name, group)
@@ -197,6 +201,7 @@ class LocalCluster(Restorable, GrowingCluster[NodeT]):
             "cpu_period_us": CPU_PERIOD_US,
             "cpu_quota_from": "all nodes answered; the start itself is not limited",
             "cgroup_version": self.host.abilities().groups,
+            "disk_mib": self.system.disk_mib,
             "missing": dict(self.nodes[0].group.missing if self.nodes else {}),
         }
 
@@ -214,7 +219,7 @@ class LocalCluster(Restorable, GrowingCluster[NodeT]):
         """The client runs in the hub, if there are namespaces."""
         if self.system.network == "loopback":
             return []
-        return ["ip", "netns", "exec", namespaces.hub_name(self.name)]
+        return namespaces.entered(namespaces.hub_name(self.name))
 
     def running_facts(self, found: NodeT) -> dict[str, Any]:
         """One node that runs, with its processes and control groups."""

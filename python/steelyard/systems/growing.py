@@ -16,15 +16,16 @@ from steelyard.hosts.cgroup import Group
 from steelyard.hosts.host import Host
 from steelyard.hosts.network import Endpoint
 from steelyard.spec.local import LocalSystem
+from steelyard.systems.faults import FaultyCluster
 from steelyard.systems.node import NodeSpec
-from steelyard.systems.running import NodeT, RunningCluster
+from steelyard.systems.running import NodeT
 
 MADE_ANEW = ("conf", "logs")
 """Folders of a node that are there before its servers are."""
 LOGS = "logs"
 
 
-class GrowingCluster(RunningCluster[NodeT]):
+class GrowingCluster(FaultyCluster[NodeT]):
     """A cluster with nodes in reserve.
 
     Attributes:
@@ -136,16 +137,19 @@ class GrowingCluster(RunningCluster[NodeT]):
     def _make_later(self, spec: NodeSpec, make: Callable[[NodeSpec, Group], NodeT]) -> NodeT:
         for part in {found.path.split("/")[0] for found in self.host.list(spec.folder, "*")} - self._kept():
             self.host.remove(spec.folder / part)
+        self._make_disk(spec)
         for part in MADE_ANEW:
             self.host.make_folder(spec.folder / part)
         if spec.namespace is None:
             self.host.check_ports(self._listening(spec))
         group = self.host.make_group(self.name, spec.name)
         limits = self.system.limits_of(spec.name)
-        self.host.limit(group, limits, self.folder)
+        self.host.limit(group, limits, spec.folder)
         if limits.cpu:
             self.host.limit_cpu(group, None)  # a group of an earlier life has its quota
-        return make(spec, group)
+        made = make(spec, group)
+        self._sync_disk(spec)
+        return made
 
     def _kept(self) -> set[str]:
         """Folders that outlive a node's leaving: the log of its first life tells of it."""

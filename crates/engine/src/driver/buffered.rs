@@ -228,6 +228,10 @@ impl Session for Buffered {
     fn take_lag(&mut self) -> Option<Lag> {
         self.session.take_lag()
     }
+
+    fn unanswered(&self) -> Option<usize> {
+        self.session.unanswered()
+    }
 }
 
 #[cfg(test)]

@@ -42,6 +42,8 @@ pub(crate) struct Connections<P: Protocol> {
     collecting: Vec<u32>,
     clock: KernelClock,
     lag: Lag,
+    /// Of a socket so far the kernel refused to stamp what comes.
+    unstamped: bool,
 }
 
 impl<P: Protocol> Default for Connections<P> {
@@ -51,6 +53,7 @@ impl<P: Protocol> Default for Connections<P> {
             collecting: Vec::new(),
             clock: KernelClock::default(),
             lag: Lag::default(),
+            unstamped: false,
         }
     }
 }
@@ -60,6 +63,7 @@ impl<P: Protocol> Connections<P> {
     pub fn add(&mut self, socket: Socket, kept: P::Kept, poller: &Poller) -> io::Result<u32> {
         let free = self.open.iter().position(Option::is_none);
         let place = free.unwrap_or(self.open.len());
+        self.unstamped |= !socket.stamped();
         let connection = net::Connection::new(socket, place as u32, poller)?;
         if free.is_none() {
             self.open.push(None);
@@ -104,9 +108,16 @@ impl<P: Protocol> Connections<P> {
         self.open.len() as u32
     }
 
-    /// How long answers have lain unread since this was asked last.
-    pub fn take_lag(&mut self) -> Lag {
-        std::mem::take(&mut self.lag)
+    /// As [`Session::take_lag`](super::session::Session::take_lag).
+    pub fn take_lag(&mut self) -> Option<Lag> {
+        let lag = std::mem::take(&mut self.lag);
+        (lag.count > 0).then_some(lag)
+    }
+
+    /// As [`Session::unanswered`](super::session::Session::unanswered).
+    pub fn unanswered(&self) -> Option<usize> {
+        let of = |open: &Open<P>| open.connection.requests.unanswered();
+        (!self.unstamped).then(|| self.iter().map(of).sum())
     }
 }
 

@@ -90,8 +90,14 @@ pub trait Session: Send {
         None
     }
 
-    /// How long answers have lain unread since this was asked last; none without stamps.
+    /// How long answers have lain unread since this was asked last; none if nothing that was read since then had a stamp.
     fn take_lag(&mut self) -> Option<Lag> {
         None
+    }
+
+    /// Requests on its sockets whose answers may still come, also those that nobody waits for any more; none if the kernel does
+    /// not stamp what comes, so that no answer may lie unread.
+    fn unanswered(&self) -> Option<usize> {
+        Some(0)
     }
 }

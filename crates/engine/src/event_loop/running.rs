@@ -1,7 +1,8 @@
 //! A phase that the loop runs: its clients, what each of them does, and when the loop must wake for them.
 
+use crate::clock::Clock;
 use crate::deadlines::{Deadlines, NEVER};
-use crate::driver::{Attempt, Exchange};
+use crate::driver::{Attempt, Exchange, Session};
 use crate::operation::{Kind, Outcome};
 use crate::pacing::Pacer;
 use crate::perform::{Next, Progress, Tools};
@@ -33,15 +34,15 @@ pub(super) struct Running {
     cap: usize,
     pub(super) deadlines: Deadlines,
     pacer: Pacer,
-    pub(super) paced: bool,
+    paced: bool,
     /// Whether answers may lie unread until the next wake-up.
     lingers: bool,
     /// When the next operation is due or the phase ends, ns; 0 if that is not known yet.
     due_ns: u64,
     /// Nothing more will be handed out.
     ended: bool,
-    /// Last time read, ns: in a closed loop good enough to see the end of the phase.
-    pub(super) recent: u64,
+    /// Last time read, ns.
+    recent: u64,
     /// Times the loop has waited.
     pub(super) turns: u64,
     result: Sender<(PhaseState, PacingFacts)>,
@@ -87,6 +88,12 @@ impl Running {
 
     pub(super) const fn begin(&mut self, now: u64) {
         self.recent = now;
+    }
+
+    /// The time as far as it matters here, ns: in a closed loop nothing is due, and the last one read will do.
+    #[inline]
+    pub(super) fn time(&self, clock: &Clock) -> u64 {
+        if self.paced { clock.now() } else { self.recent }
     }
 
     /// The schedule may have changed.
@@ -258,13 +265,14 @@ impl Running {
 
     /// Until when it may sleep without being woken by answers, ns: while the kernel stamps them, nothing depends on them, and a
     /// client is free for what is due.
-    pub(super) fn sleeps_until(&self, now: u64, until: u64) -> Option<u64> {
+    pub(super) fn sleeps_until(&self, now: u64, until: u64, session: &dyn Session) -> Option<u64> {
         let free = self.clients.len() < self.cap || !self.free.is_empty();
         if !(self.paced && self.lingers && free && !self.ended && until > now) {
             return None;
         }
         let in_flight = self.clients.len() - self.free.len();
-        self.pacer.sleeps_until(now, until, in_flight)
+        let unanswered = session.unanswered()?;
+        self.pacer.sleeps_until(now, until, in_flight, unanswered)
     }
 
     /// Give the state back.

@@ -1,5 +1,7 @@
 //! Operations on their way through clients, state and ledger: collected writes, and clients as they are needed.
 
+mod unread;
+
 use super::*;
 use crate::client_state::{ClientState, RunWait};
 use crate::clients::Clients;
@@ -131,12 +133,16 @@ fn a_second_is_kept_or_the_client_was_late_or_its_clients_were_all_busy() {
     );
 }
 
-/// The state after all operations of `plan` were done by `driver`, and what is told of their timing.
-fn work(plan: &Plan, driver: Scripted) -> (PhaseState, PacingFacts) {
-    let tools = Tools {
+fn tools(plan: &Plan) -> Tools {
+    Tools {
         generator: Arc::new(Generator::new(plan).expect("a sound plan")),
         policy: Policy::new(plan),
-    };
+    }
+}
+
+/// The state after all operations of `plan` were done by `driver`, and what is told of their timing.
+fn work(plan: &Plan, driver: Scripted) -> (PhaseState, PacingFacts) {
+    let tools = tools(plan);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

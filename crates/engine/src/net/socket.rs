@@ -12,6 +12,8 @@ const RECORDS: usize = 16 << 10;
 pub struct Socket {
     stream: TcpStream,
     tls: Option<Box<ClientConnection>>,
+    /// The kernel agreed to stamp what it receives.
+    stamped: bool,
     /// Of the bytes read last: when they came, CLOCK_REALTIME ns.
     stamp_ns: Option<u64>,
 }
@@ -21,18 +23,8 @@ impl Socket {
     pub fn new(stream: TcpStream, tls: Option<ClientConnection>) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         stream.set_nodelay(true)?;
-        let yes: libc::c_int = 1;
-        // A kernel that refuses leaves us with the time of the read. SAFETY: `yes` is valid for the call.
-        unsafe {
-            libc::setsockopt(
-                stream.as_raw_fd(),
-                libc::SOL_SOCKET,
-                libc::SO_TIMESTAMPNS,
-                (&raw const yes).cast(),
-                size_of_val(&yes) as u32,
-            )
-        };
         Ok(Self {
+            stamped: ask_for_stamps(stream.as_fd()),
             stream,
             tls: tls.map(Box::new),
             stamp_ns: None,
@@ -42,6 +34,11 @@ impl Socket {
     /// When the kernel received the last of the bytes that the last read brought, CLOCK_REALTIME ns; none if it does not tell.
     pub const fn stamp_ns(&self) -> Option<u64> {
         self.stamp_ns
+    }
+
+    /// Whether the kernel agreed to stamp what it receives; where it did not there is the time of the read.
+    pub const fn stamped(&self) -> bool {
+        self.stamped
     }
 
     /// Whether its bytes are ciphered: one read may then leave deciphered ones behind.
@@ -117,6 +114,22 @@ impl Write for Socket {
     }
 }
 
+/// Ask the kernel for stamps of what `socket` receives; whether it agreed.
+fn ask_for_stamps(socket: BorrowedFd<'_>) -> bool {
+    let yes: libc::c_int = 1;
+    // SAFETY: `yes` is valid for the call.
+    let refused = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_TIMESTAMPNS,
+            (&raw const yes).cast(),
+            size_of_val(&yes) as u32,
+        )
+    };
+    refused == 0
+}
+
 /// One `recvmsg()`: how many bytes it brought, and when the kernel received the last of them, CLOCK_REALTIME ns.
 fn receive(stream: &TcpStream, into: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
     let mut part = libc::iovec {
@@ -159,6 +172,14 @@ mod tests {
     use crate::clock::realtime_ns;
     use std::net::TcpListener;
     use std::time::Duration;
+
+    #[test]
+    fn a_refusal_of_the_kernel_is_noticed() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        assert!(ask_for_stamps(listener.as_fd()));
+        let no_socket = std::fs::File::open("/dev/null").expect("it is there");
+        assert!(!ask_for_stamps(no_socket.as_fd()));
+    }
 
     #[test]
     fn bytes_that_lay_unread_have_the_stamp_of_their_arrival() {

@@ -29,6 +29,16 @@ fn operation() -> impl Strategy<Value = OperationSummary> {
     })
 }
 
+fn unread(n: [u32; 4]) -> LagFacts {
+    let [reads, p50_ns, p99_ns, max_ns] = n.map(u64::from);
+    LagFacts {
+        reads,
+        p50_ns: Greatest(p50_ns),
+        p99_ns: Greatest(p99_ns),
+        max_ns: Greatest(max_ns),
+    }
+}
+
 prop_compose! {
     /// What one of several engines says: the plan is the same for all.
     fn summaries()(
@@ -37,6 +47,7 @@ prop_compose! {
         attempts in counts(),
         traffic in prop::option::of(any::<[u32; 4]>()),
         unflushed in prop::option::of(0_u64..9),
+        lag in prop::option::of(any::<[u32; 4]>()),
         ops in prop::collection::btree_map(prop::sample::select(vec!["READ".to_owned(), "UPDATE".to_owned()]), operation(), 0..3),
     ) -> Summary {
         let n = n.map(u64::from);
@@ -59,7 +70,7 @@ prop_compose! {
             attempts,
             censored: Censored { unsent: n[11], unanswered: n[12] },
             saturation: Saturation::default(),
-            pacing: PacingFacts { turns: n[13], ..PacingFacts::default() },
+            pacing: PacingFacts { turns: n[13], lag: lag.map(unread), ..PacingFacts::default() },
             cpu_user_ns: n[14],
             cpu_system_ns: n[15],
             rss_max_bytes: n[0],
@@ -105,6 +116,10 @@ proptest! {
         prop_assert_eq!(whole.verify.lost, a.verify.lost + b.verify.lost);
         prop_assert_eq!(whole.start_ns.0, a.start_ns.0.min(b.start_ns.0));
         prop_assert_eq!(whole.window_end_ns.0, a.window_end_ns.0.max(b.window_end_ns.0));
+        let stamped = |s: &Summary| s.pacing.lag.as_ref().map(|lag| lag.reads);
+        let engines = [stamped(&a), stamped(&b)];
+        let all = engines.iter().flatten().copied().reduce(|one, other| one + other);
+        prop_assert_eq!(stamped(&whole), all, "none if no engine's kernel stamped anything");
         for kind in ["timeout", "server", "client"] {
             let of = |s: &Summary| s.failed.get(kind).copied().unwrap_or(0);
             prop_assert_eq!(of(&whole), of(&a) + of(&b));

@@ -12,14 +12,18 @@ use crate::shape::{FAMILY, FIELD, Shape, number};
 use crate::store::{Request, Row};
 use crate::ticket::{self, Call, Operation, Step, Taken, Ticket};
 use call::Asked;
-use scanners::Scanners;
+use scanners::{Scanners, Tended};
 use wire::{Message, Reader};
 
 /// Magic, version 0, SIMPLE authentication.
 const PREAMBLE: &[u8; 6] = b"HBas\0\x50";
-const SERVER_ERROR: &str = "java.io.IOException";
-const OVERLOADED: &str = "org.apache.hadoop.hbase.CallQueueTooBigException";
-const UNKNOWN: &str = "org.apache.hadoop.hbase.DoNotRetryIOException";
+const SERVER_ERROR: Exception = ("java.io.IOException", false);
+const OVERLOADED: Exception = ("org.apache.hadoop.hbase.CallQueueTooBigException", false);
+const UNKNOWN: Exception = ("org.apache.hadoop.hbase.DoNotRetryIOException", true);
+const NO_SCANNER: Exception = ("org.apache.hadoop.hbase.UnknownScannerException", true);
+
+/// A class, and whether it is one of DoNotRetryIOException's.
+type Exception = (&'static str, bool);
 
 /// The server's side of HBase's RPC.
 pub struct Hbase {
@@ -69,6 +73,9 @@ impl Hbase {
         let id = Reader(header).find_number(1)?;
         let method = Reader(header).find(3)?;
         let param = reader.delimited().unwrap_or_default();
+        if method == b"Scan" && self.tend(id, param, out) {
+            return Some(Step::Answered);
+        }
         if let Some(operation) = self.operation(id, method, param, reader.0) {
             return Some(Step::Asked(operation));
         }
@@ -82,6 +89,18 @@ impl Hbase {
             ),
         }
         Some(Step::Answered)
+    }
+
+    /// Answer a Scan that wants no rows of a scanner, or whose scanner is not open; false if it is another.
+    fn tend(&mut self, call: u64, param: &[u8], out: &mut Vec<u8>) -> bool {
+        match self.scanners.tended(param) {
+            None | Some(Tended::Rows) => return false,
+            Some(Tended::Done(id)) => respond(out, call, &Message::default().number(2, id), &[]),
+            Some(Tended::Unknown(id)) => {
+                refuse(out, call, NO_SCANNER, &format!("scanner {id} is not open"));
+            }
+        }
+        true
     }
 
     /// The operation that a call is; none if it is not about records.
@@ -234,12 +253,16 @@ fn respond(out: &mut Vec<u8>, call: u64, message: &Message, cells: &[u8]) {
     out.extend_from_slice(cells);
 }
 
-fn refuse(out: &mut Vec<u8>, call: u64, class: &str, text: &str) {
+fn refuse(out: &mut Vec<u8>, call: u64, (class, do_not_retry): Exception, text: &str) {
     let exception = Message::default()
         .bytes(1, class)
-        .bytes(2, format!("{class}: {text}"));
+        .bytes(2, format!("{class}: {text}"))
+        .number(5, do_not_retry.into());
     let header = Message::default().number(1, call).inner(2, &exception);
     let body = Message::default().length_delimited(&header.0);
     out.extend_from_slice(&(body.0.len() as u32).to_be_bytes());
     out.extend_from_slice(&body.0);
 }
+
+#[cfg(test)]
+mod tests;

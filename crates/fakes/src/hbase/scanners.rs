@@ -6,6 +6,17 @@ use crate::store::{Request, Row};
 use crate::ticket::Call;
 use std::collections::HashMap;
 
+/// What a call about a scanner that was opened before wants of it.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Tended {
+    /// Further rows.
+    Rows,
+    /// That it stays open, or is closed: the answer has no rows.
+    Done(u64),
+    /// It is not open.
+    Unknown(u64),
+}
+
 /// One that goes on behind the last row returned.
 struct Scanner {
     last: Vec<u8>,
@@ -20,6 +31,24 @@ pub struct Scanners {
 }
 
 impl Scanners {
+    /// Read a Scan that names a scanner; none if it opens one.
+    pub fn tended(&mut self, param: &[u8]) -> Option<Tended> {
+        let number = |field| Reader(param).find_number(field);
+        let (id, says) = (number(3)?, |field| number(field) == Some(1));
+        if !self.open.contains_key(&id) {
+            return Some(Tended::Unknown(id));
+        }
+        let (closes, renews) = (says(5), says(10));
+        if closes {
+            self.close(id);
+        }
+        Some(if closes || renews {
+            Tended::Done(id)
+        } else {
+            Tended::Rows
+        })
+    }
+
     /// Read a Scan: one that opens a scanner, or one that goes on.
     pub fn asked<'a>(&'a mut self, param: &'a [u8]) -> Option<Asked<'a>> {
         let number = |field| Reader(param).find_number(field);

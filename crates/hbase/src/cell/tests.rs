@@ -1,6 +1,7 @@
 use super::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
+use prost::Message;
 
 /// Row, family, qualifier, timestamp, type code, value.
 type Parts = (Vec<u8>, Vec<u8>, Vec<u8>, i64, u8, Vec<u8>);
@@ -72,8 +73,8 @@ fn tags_behind_the_value_are_skipped() {
     assert!(tagged.is_empty());
 }
 
-#[test]
-fn inline_cells_become_a_row() {
+/// A GetResponse whose result has one cell inside.
+fn inline_response() -> pb::GetResponse {
     let inline = pb::Cell {
         row: Some(Bytes::from_static(b"r")),
         family: Some(Bytes::from_static(b"f")),
@@ -86,13 +87,73 @@ fn inline_cells_become_a_row() {
         cell: vec![inline],
         ..pb::Result::default()
     };
+    pb::GetResponse {
+        result: Some(result),
+    }
+}
+
+#[test]
+fn inline_cells_become_a_row() {
+    let result = inline_response().result.unwrap();
     let row = Row::of_result(&result, &mut Bytes::new()).unwrap();
     assert_eq!((row.key(), row.len(), row.exists()), (&b"r"[..], 1, true));
     assert_eq!(row.value(b"f", b"q"), Some(&b"v"[..]));
     assert_eq!(row.value(b"f", b"other"), None);
 }
 
+#[test]
+fn inline_cells_are_received_too() {
+    let response = inline_response();
+    let row = Row::of_result(response.result.as_ref().unwrap(), &mut Bytes::new()).unwrap();
+    let response = response.encode_to_vec();
+    let received = Received::of_response(&response, &[]).unwrap();
+    assert!(received.cells().eq(row.cells()) && !received.is_empty());
+}
+
+#[test]
+fn a_response_without_a_result_has_no_cells() {
+    let processed = pb::MutateResponse {
+        result: None,
+        processed: Some(true),
+    };
+    let response = processed.encode_to_vec();
+    assert!(Received::of_response(&response, &[]).is_some_and(|row| row.is_empty()));
+    assert!(Received::of_response(&[], &[]).is_some_and(|row| row.is_empty()));
+}
+
 proptest! {
+    /// Read where they lie, answers say what they say when they are decoded, and what is behind the row's cells is left alone.
+    #[test]
+    fn cells_are_received_as_a_row_is_taken(
+        cells in vec(parts(), 0..5),
+        behind in vec(any::<u8>(), 0..9),
+        exists: Option<bool>,
+        partial: Option<bool>,
+        wrong in 0..2,
+    ) {
+        let mut bytes = block(&cells).to_vec();
+        bytes.extend(behind);
+        let result = pb::Result {
+            associated_cell_count: Some(cells.len() as i32 + wrong),
+            exists,
+            partial,
+            ..pb::Result::default()
+        };
+        let row = Row::of_result(&result, &mut Bytes::from(bytes.clone()));
+        let response = pb::GetResponse { result: Some(result) }.encode_to_vec();
+        let received = Received::of_response(&response, &bytes);
+        prop_assert_eq!(row.is_some(), received.is_some());
+        if let (Some(row), Some(received)) = (row, received) {
+            prop_assert_eq!(row.is_empty(), received.is_empty());
+            prop_assert!(received.cells().eq(row.cells()));
+        }
+    }
+
+    #[test]
+    fn no_bytes_make_receiving_panic(response: Vec<u8>, block: Vec<u8>) {
+        let _none_or_some = Received::of_response(&response, &block);
+    }
+
     #[test]
     fn blocks_are_read_back(cells in vec(parts(), 0..20)) {
         let mut bytes = block(&cells);

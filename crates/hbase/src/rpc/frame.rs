@@ -35,9 +35,10 @@ impl Framing for Frames {
         }
     }
 
+    /// The rest of the frame is looked at by whoever waits for it.
     fn identifier(frame: &[u8]) -> Result<Option<u32>, Malformed> {
-        let response = read(&frame[LENGTH..]).ok_or(GARBAGE)?;
-        Ok((response.id != NO_CALL).then_some(response.id))
+        let id = call_id(&frame[LENGTH..]).ok_or(GARBAGE)?;
+        Ok((id != NO_CALL).then_some(id))
     }
 }
 
@@ -90,6 +91,16 @@ pub(super) enum Content {
     Exception(Range<usize>),
     /// The message and the cells.
     Answer(Range<usize>, Range<usize>),
+}
+
+/// Which call a response answers: its header's first field. None if the bytes have no such header.
+fn call_id(frame: &[u8]) -> Option<u32> {
+    let mut header = Fields::new(Fields::new(frame).delimited()?);
+    loop {
+        if let (1, Field::Number(number)) = header.next()? {
+            return u32::try_from(number).ok();
+        }
+    }
 }
 
 /// Take a response apart; None if the bytes are no response.

@@ -238,19 +238,30 @@ fn content(
             cells: frame::part(frame, cells),
             stamps,
         }),
-        Content::Exception(range) => {
-            let decoded = pb::ExceptionResponse::decode(&frame[range]);
-            let exception = decoded.map_err(|_| unreadable(server))?;
-            let exception = Exception::of_response(exception, server, stamps);
-            Err(Error::Server(Box::new(exception)))
-        }
+        Content::Exception(range) => Err(refusal(&frame[range], server, stamps)),
     }
 }
 
-/// What the response in `frame` (without its length) says.
-pub(crate) fn answer(frame: &Bytes, server: &Address, stamps: Stamps) -> Result<Reply, Error> {
+/// The error that an ExceptionResponse tells.
+#[cold]
+fn refusal(message: &[u8], server: &Address, stamps: Stamps) -> Error {
+    match pb::ExceptionResponse::decode(message) {
+        Ok(exception) => Error::Server(Box::new(Exception::of_response(exception, server, stamps))),
+        Err(_) => unreadable(server),
+    }
+}
+
+/// The message and the cells of the response in `frame` (without its length), where they lie.
+pub(crate) fn answer<'a>(
+    frame: &'a [u8],
+    server: &Address,
+    stamps: Stamps,
+) -> Result<(&'a [u8], &'a [u8]), Error> {
     let response = frame::read(frame).ok_or_else(|| unreadable(server))?;
-    content(frame, response.content, server, stamps)
+    match response.content {
+        Content::Answer(message, cells) => Ok((&frame[message], &frame[cells])),
+        Content::Exception(range) => Err(refusal(&frame[range], server, stamps)),
+    }
 }
 
 /// A connection for a caller that reads and writes it itself; its header is written.

@@ -7,6 +7,7 @@ use crate::error::Action;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::time::Duration;
+use steelyard_multiplexer::Framing;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
@@ -311,6 +312,7 @@ proptest! {
         let frame = answer(id, &message, &cells);
         let response = frame::read(&frame[4..]).unwrap();
         prop_assert_eq!(response.id, id);
+        prop_assert_eq!(Frames::identifier(&frame), Ok((id != u32::MAX).then_some(id)));
         let frame::Content::Answer(m, c) = response.content else { panic!("an answer") };
         prop_assert_eq!(&frame[4..][m], &message[..]);
         prop_assert_eq!(&frame[4..][c], &cells[..]);

@@ -81,7 +81,19 @@ impl<'a> Fields<'a> {
         self.rest
     }
 
+    #[inline]
     pub(crate) fn varint(&mut self) -> Option<u64> {
+        // Tags, and nearly all lengths and numbers of an answer, are one byte.
+        match self.rest.split_first() {
+            Some((byte, rest)) if *byte < 0x80 => {
+                self.rest = rest;
+                Some((*byte).into())
+            }
+            _ => self.long_varint(),
+        }
+    }
+
+    fn long_varint(&mut self) -> Option<u64> {
         let mut value = 0_u64;
         for (i, byte) in self.rest.iter().take(10).enumerate() {
             value |= u64::from(byte & 0x7f) << (7 * i);

@@ -110,11 +110,11 @@ class Director:
 
     def end(self, now_ns: int) -> None:
         """See `Observer.end`: what is still under way is unfinished, and commands are ended."""
-        self._take_in()
         self._over = True
+        self._cancelled.set()  # first: whatever cannot be written below, nothing waits any longer
+        self._take_in()
         for course in self._courses:
             self._keep(course, course.cut_short(now_ns))
-        self._cancelled.set()
 
     # --- afterwards ---
 
@@ -123,7 +123,8 @@ class Director:
         deadline = time.monotonic() + limit_s
         for thread in self._threads.values():
             thread.join(max(deadline - time.monotonic(), 0.0))
-        self._take_in()
+        if self._over:  # until then the next turn of the loop takes it in
+            self._take_in()
         return [id_ for id_, thread in self._threads.items() if thread.is_alive()]
 
     # --- threads ---

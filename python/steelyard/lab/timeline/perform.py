@@ -10,10 +10,13 @@ from typing import Any
 
 from steelyard.errors import InfrastructureError
 from steelyard.hosts.say import Say
-from steelyard.lab.timeline.commands import last_line, run_command, until_it_succeeds
+from steelyard.lab.timeline.commands import Cancelled, last_line, run_command, until_it_succeeds
 from steelyard.spec.triggers import Command
-from steelyard.systems.capabilities import AddOptions, Note
+from steelyard.systems.changes import AddOptions, Note
 
+ASK_EVERY_S = 0.25
+REGION_SERVER = "regionserver"
+"""The one server of a node without which the others miss it."""
 LOGS = "actions"
 """Folder of a trial with what commands printed, `actions/ID.txt`."""
 
@@ -35,6 +38,11 @@ class Scene:
     note: Note
     say: Say
     cancelled: threading.Event
+
+
+How = Callable[[Any, Sequence[str], Scene], int | None]
+OfNode = Callable[[Any, Any, str, Say], object]
+"""(testbed, action, node, say): what is done to one node."""
 
 
 def nodes_of(action: Any, testbed: Any) -> tuple[str, ...]:
@@ -95,6 +103,44 @@ def _remove(_action: Any, nodes: Sequence[str], scene: Scene) -> int | None:
     return moved
 
 
+def _missing(call: OfNode, milestone: str) -> How:
+    """What makes a node unable to answer: done when the others have noticed, where they can be asked."""
+
+    def how(action: Any, nodes: Sequence[str], scene: Scene) -> None:
+        for node in nodes:
+            call(scene.testbed, action, node, scene.say)
+            scene.note(node, milestone)
+            _await_others(node, scene, missed=True)
+
+    return how
+
+
+def _back(call: OfNode, milestone: str) -> How:
+    """What lets a node answer again: done when the others count it among them."""
+
+    def how(action: Any, nodes: Sequence[str], scene: Scene) -> None:
+        for node in nodes:
+            call(scene.testbed, action, node, scene.say)
+            scene.note(node, milestone)
+            _await_others(node, scene, missed=False)
+
+    return how
+
+
+def _await_others(server: str, scene: Scene, *, missed: bool) -> None:
+    """Wait until the others have noticed that a node is gone or there again, as long as there are any."""
+    node, _, part = server.partition("/")
+    can_tell = "detect" in scene.testbed.capabilities and len(members(scene.testbed)) > 1
+    if not can_tell or part not in ("", REGION_SERVER):
+        return
+    while scene.testbed.missed(node) is not missed:
+        if not scene.testbed.serves():
+            return
+        if scene.cancelled.wait(ASK_EVERY_S):
+            raise Cancelled
+    scene.note(node, "detected" if missed else "serves")
+
+
 def _resize(action: Any, nodes: Sequence[str], scene: Scene) -> None:
     for node in nodes:
         scene.testbed.resize(node, action.cpu or None)
@@ -129,11 +175,6 @@ def _run(action: Any, _nodes: Sequence[str], scene: Scene) -> None:
     scene.note("", "told")
 
 
-How = Callable[[Any, Sequence[str], Scene], int | None]
-OfNode = Callable[[Any, Any, str, Say], object]
-"""(testbed, action, node, say): what is done to one node."""
-
-
 def _each(call: OfNode, milestone: str) -> How:
     """One node after the other."""
 
@@ -148,13 +189,13 @@ def _each(call: OfNode, milestone: str) -> How:
 HOW: Mapping[str, How] = {
     "add": _add,
     "remove": _remove,
-    "kill": _each(lambda bed, _, node, __: bed.kill(node), "down"),
-    "freeze": _each(lambda bed, _, node, __: bed.freeze(node), "frozen"),
-    "thaw": _each(lambda bed, _, node, __: bed.thaw(node), "thawed"),
+    "kill": _missing(lambda bed, _, node, __: bed.kill(node), "down"),
+    "freeze": _missing(lambda bed, _, node, __: bed.freeze(node), "frozen"),
+    "thaw": _back(lambda bed, _, node, __: bed.thaw(node), "thawed"),
     "restart": _each(lambda bed, _, node, say: bed.restart(node, say), "serves"),
     "resize": _resize,
-    "partition": _each(lambda bed, _, node, __: bed.partition(node), "cut"),
-    "heal": _each(lambda bed, _, node, __: bed.heal(node), "healed"),
+    "partition": _missing(lambda bed, _, node, __: bed.partition(node), "cut"),
+    "heal": _back(lambda bed, _, node, __: bed.heal(node), "healed"),
     "throttle": _each(lambda bed, a, node, __: bed.throttle(node, a.read_mib, a.write_mib), "throttled"),
     "stream-limit": _each(lambda bed, a, node, __: bed.limit_streams(node, a.mbit), "limited"),
     "compaction-limit": _each(lambda bed, a, node, __: bed.limit_compactions(node, a.mbit), "limited"),

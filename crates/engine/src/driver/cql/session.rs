@@ -87,13 +87,13 @@ impl CqlSession {
     #[inline]
     fn send(&mut self, token: u32, client: u32, exchange: &mut Exchange) -> Result<(), Failure> {
         let Exchange { op, reply } = exchange;
-        let broke = Failure::from(net::Ended("the connection broke"));
         let State {
             connections,
             flights,
             ..
         } = &mut self.state;
-        let open = connections.sending(token).ok_or(broke)?;
+        let broke = || Failure::from(net::Ended("the connection broke"));
+        let open = connections.sending(token).ok_or_else(broke)?;
         let flight = &mut flights[client as usize];
         flight.node = Some(open.kept.place.node);
         reply.coordinator = Some(open.kept.coordinator);
@@ -327,6 +327,10 @@ impl Session for CqlSession {
     }
 
     fn take_lag(&mut self) -> Option<Lag> {
-        Some(self.state.connections.take_lag())
+        self.state.connections.take_lag()
+    }
+
+    fn unanswered(&self) -> Option<usize> {
+        self.state.connections.unanswered()
     }
 }

@@ -117,7 +117,13 @@ impl Hbase {
         if answer.value.is_empty() {
             return Ok(Outcome::NotFound);
         }
-        rows::record(&answer.value, op.key.as_bytes(), &self.names, values, reply);
+        rows::record(
+            answer.value.cells(),
+            op.key.as_bytes(),
+            &self.names,
+            values,
+            reply,
+        );
         Ok(Outcome::Ok)
     }
 
@@ -169,7 +175,7 @@ impl Hbase {
             reply.stamps.sent_ns = reply.stamps.sent_ns.or(call.sent_ns);
             reply.stamps.received_ns = call.received_ns;
             for row in &batch.rows {
-                rows::record(row, row.key(), &self.names, values, reply);
+                rows::record(row.cells(), row.key(), &self.names, values, reply);
             }
         }
         Ok(Outcome::Ok)
@@ -185,15 +191,28 @@ impl Hbase {
         }
     }
 
-    /// The index of the server that all `writes` go to, as far as is known where their regions are; none if they go to several.
-    fn coordinator(&self, writes: &[Operation]) -> Option<u16> {
-        let mut places = (writes.iter()).map(|op| self.direct.place(op.key.as_bytes()));
+    /// The index of the server that all `ops` go to, as far as is known where their regions are; none if they go to several.
+    fn coordinator(&self, ops: &[Operation]) -> Option<u16> {
+        let mut places = (ops.iter()).map(|op| self.direct.place(op.key.as_bytes()));
         let first = places.next()??;
         let alike = |place: Option<Place>| place.is_some_and(|it| it.server() == first.server());
         let coordinators = &self.counters.coordinators;
         places
             .all(alike)
             .then(|| coordinators.index(&first.server().to_string()))
+    }
+
+    /// Wait for an attempt at `ops` no longer than `timeout`: the server that it went to, if it was one, and what it brought.
+    async fn asked<T>(
+        &self,
+        ops: &[Operation],
+        timeout: Duration,
+        attempt: impl Future<Output = Result<T, Error>>,
+    ) -> (Option<u16>, Result<T, Error>) {
+        let known = self.coordinator(ops);
+        let brought = within(timeout, attempt).await;
+        // Where a region is may be learnt by the attempt, and forgotten after it failed.
+        (known.or_else(|| self.coordinator(ops)), brought)
     }
 
     fn shelf(&self) -> std::sync::MutexGuard<'_, Vec<Put>> {
@@ -265,10 +284,9 @@ impl Driver for Hbase {
         values: &Values,
         reply: &mut Reply,
     ) -> Outcome {
-        let known = self.coordinator(std::slice::from_ref(op));
-        let attempted = within(timeout, self.attempt(op, timeout, values, reply)).await;
-        // Where a region is may be learnt by the attempt, and forgotten after it failed.
-        reply.coordinator = known.or_else(|| self.coordinator(std::slice::from_ref(op)));
+        let attempt = self.attempt(op, timeout, values, reply);
+        let (coordinator, attempted) = self.asked(std::slice::from_ref(op), timeout, attempt).await;
+        reply.coordinator = coordinator;
         attempted.unwrap_or_else(|error| failed(&error, reply))
     }
 }
@@ -295,10 +313,9 @@ impl SendsTogether for Hbase {
             .once()
             .within(timeout)
             .multi(&self.table, &items);
-        reply.coordinator = self.coordinator(writes);
-        let answer = within(timeout, multi)
-            .await
-            .map_err(|error| failed(&error, reply))?;
+        let (coordinator, answer) = self.asked(writes, timeout, multi).await;
+        reply.coordinator = coordinator;
+        let answer = answer.map_err(|error| failed(&error, reply))?;
         reply.stamps = stamps(answer.stamps);
         let rows = answer.value.into_iter();
         Ok(rows

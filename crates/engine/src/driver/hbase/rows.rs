@@ -3,12 +3,18 @@
 use super::options::Names;
 use crate::generate::values::Values;
 use crate::reply::Reply;
-use steelyard_hbase::Row;
+use steelyard_hbase::Cells;
 
 /// One row that was asked for, or found by a scan, as `key`. Columns that are no fields are not ours and not looked at.
-pub(super) fn record(row: &Row, key: &[u8], names: &Names, values: &Values, reply: &mut Reply) {
+pub(super) fn record(
+    cells: Cells<'_>,
+    key: &[u8],
+    names: &Names,
+    values: &Values,
+    reply: &mut Reply,
+) {
     reply.row();
-    for cell in row.cells() {
+    for cell in cells {
         if let Some(field) = names.field(cell.qualifier) {
             reply.field(values, key, field, cell.value);
         }

@@ -12,7 +12,7 @@ use crate::net::{self, Notifier, Ready, Socket};
 use crate::operation::{Kind, Outcome};
 use crate::recorder::Lag;
 use crate::reply::Reply;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,7 +41,7 @@ pub struct HbaseSession {
     put: Put,
     connections: Connections<HbaseSession>,
     /// Connections of each server, as tokens.
-    of_server: HashMap<Address, Vec<u32>>,
+    of_server: BTreeMap<Address, Vec<u32>>,
     flights: Vec<Flight>,
     turn: usize,
     dialler: Dialler,
@@ -58,7 +58,7 @@ impl HbaseSession {
             deferred,
             put: Put::new(b""),
             connections: Connections::default(),
-            of_server: HashMap::new(),
+            of_server: BTreeMap::new(),
             flights: Vec::new(),
             turn: 0,
         })
@@ -117,7 +117,7 @@ impl HbaseSession {
             Err(Full) => return None,
         };
         if let Err(error) = written {
-            open.connection.requests.abandon(id);
+            open.connection.requests.cancel(id);
             return Some(Err(error));
         }
         reply.coordinator = Some(open.kept.coordinator);
@@ -150,7 +150,7 @@ impl HbaseSession {
                     Outcome::NotFound
                 } else {
                     rows::record(
-                        &row,
+                        row.cells(),
                         op.key.as_bytes(),
                         &self.driver.names,
                         turn.values,
@@ -285,6 +285,10 @@ impl Session for HbaseSession {
     }
 
     fn take_lag(&mut self) -> Option<Lag> {
-        Some(self.connections.take_lag())
+        self.connections.take_lag()
+    }
+
+    fn unanswered(&self) -> Option<usize> {
+        self.connections.unanswered()
     }
 }

@@ -1,0 +1,9 @@
+"""Errors after which trying again is of no use."""
+
+from __future__ import annotations
+
+from steelyard.errors import InputError, MissingToolError
+from steelyard.hosts.snapshots import SnapshotChangedError
+
+HOPELESS = (InputError, MissingToolError, SnapshotChangedError)
+"""Another attempt, and the next trial, would meet them again."""
