@@ -31,7 +31,7 @@ class BySecond:
     """
 
     values_ns: Floats
-    counts: Counts
+    counts: Counts | NDArray[np.int32]
 
     @property
     def seconds(self) -> Seconds:
@@ -40,9 +40,8 @@ class BySecond:
 
     def merged(self, seconds: Seconds) -> Merged:
         """Of several seconds together."""
-        return Merged(
-            self.values_ns, self.counts[seconds.first : max(seconds.end, seconds.first)].sum(axis=0)
-        )
+        rows = self.counts[seconds.first : max(seconds.end, seconds.first)]
+        return Merged(self.values_ns, rows.sum(axis=0, dtype=np.int64))
 
     def slices(self, seconds: Seconds, least: int = LEAST_OPERATIONS) -> list[Seconds]:
         """Consecutive parts of a window, each as short as holds `least` operations; a rest that holds fewer
@@ -103,7 +102,7 @@ def by_second(log: Iterable[tuple[float, Floats, Floats]], seconds: int) -> BySe
     """
     kept = [(int(at), values, counts) for at, values, counts in log if 0 <= at < seconds]
     every = np.unique(np.concatenate([values for _, values, _ in kept])) if kept else np.zeros(0)
-    table = np.zeros((seconds, every.size), dtype=np.int64)
+    table = np.zeros((seconds, every.size), dtype=np.int32)  # an hour of a long tail has tens of millions
     for at, values, counts in kept:
-        table[at, np.searchsorted(every, values)] += counts.astype(np.int64)
+        table[at, np.searchsorted(every, values)] += counts.astype(np.int32)
     return BySecond(every, table)
