@@ -216,6 +216,12 @@ def test_a_censored_time_decides_nothing(model: ReportModel) -> None:
     assert "1 of 6 trials: steady_again_s is censored, above 120 s" in found.reasons[0]
 
 
+def test_windows_too_short_for_a_steady_state_are_judged(model: ReportModel) -> None:
+    frame = repeated(model, 6, steady="too short")
+    [found] = judge([asked("total_during_p99_ns", DURING)], frame, ["timeline"], small=False)
+    assert found.direction == "confirmed", found.reasons
+
+
 def test_seconds_of_a_busy_host_are_told_beside_a_claim(model: ReportModel) -> None:
     check = {"kind": "value", "below": 1000}
     claim = asked("impact_s", check).model_copy(update={"where": {"timeline": "add-1"}})

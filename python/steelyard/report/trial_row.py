@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from steelyard.analysis.balance import Balance
 from steelyard.analysis.cost import Cost, client_cpu_us, master_cpu_us, server_cpu_us
@@ -21,6 +22,7 @@ from steelyard.report.source import TrialSource
 from steelyard.results.frames import CLOCKS, FIGURES, LOAD, RUN, phase_figures
 from steelyard.results.in_effect import part
 from steelyard.results.read import TrialResult
+from steelyard.spec.metrics import AUDIT
 from steelyard.spec.metrics import LOAD as LOADING
 
 Row = dict[str, float | int | str | None]
@@ -68,7 +70,15 @@ def figures_of(
         found |= _of_rest(measured.phase)
     died = next((warned.text for warned in warnings if warned.kind == "server_died"), None)
     found |= {"server_died": died} | (_analysed(read, measured) if measured else {})
-    return found | acted_figures(acted)
+    return found | acted_figures(acted) | _audited(read.manifest)
+
+
+def _audited(manifest: Mapping[str, Any]) -> Row:
+    """What was found when acknowledged writes were read back; nothing where they were not."""
+    audits = [part(phase, "summary", "audit") for phase in manifest.get("phases") or ()]
+    return {
+        name: float(said.get(name.removeprefix("audit_")) or 0) for said in audits if said for name in AUDIT
+    }
 
 
 def _of_rest(phase: Phase) -> Row:

@@ -116,9 +116,18 @@ _WINDOW = re.compile(
 _RATE = re.compile(rf"(?P<window>{'|'.join(WINDOWS)})_(?P<figure>ok_per_s|failed_share)")
 _UNTIL = re.compile(r"until_(?P<what>[a-z][a-z_]*)_s")
 
-PLAIN = CLIENT | INSIDE | TIMELINE
+AUDIT = {
+    "audit_records": Named("records read back after the run", ""),
+    "audit_lost": Named("records lost, of those read back after the run", ""),
+    "audit_fields_lost": Named("fields lost of other records, read back after the run", ""),
+    "audit_stale": Named("fields older than acknowledged, read back after the run", ""),
+    "audit_unread": Named("records that could not be read back after the run", ""),
+}
+"""What `load.audit` found of acknowledged writes: each `audit_NAME` is NAME of the audit's summary."""
 
-STANDING = ("data_imbalance", "stored_bytes", "sstables")
+PLAIN = CLIENT | INSIDE | TIMELINE | AUDIT
+
+STANDING = ("data_imbalance", "stored_bytes", "sstables", *AUDIT)
 """What lies on the nodes: it has no warm-up, and is judged also where a run came to no steady state."""
 
 

@@ -21,7 +21,7 @@ from steelyard.analysis.stats.runs import FEW, Runs
 from steelyard.analysis.steady import FALSE_ALARMS
 from steelyard.errors import InputError, nearest
 from steelyard.spec.levels import level_text, level_value
-from steelyard.spec.metrics import LOAD, STANDING
+from steelyard.spec.metrics import LOAD, STANDING, is_of_timeline
 from steelyard.spec.sides import Where
 
 POINT = ("system", "variant")
@@ -188,7 +188,8 @@ class Cell:
             return found
         if not by_accident([self]):
             found.append(f"{self.unsteady} of {len(self.counting)} trials: no steady state")
-        if short := self._states.count("too short"):
+        short = self._states.count("too short")
+        if short and not is_of_timeline(metric):  # they stand beside the same seconds of a control
             found.append(f"{short} of {len(self.counting)} trials: too short")
         return found
 
