@@ -23,7 +23,6 @@ from steelyard.spec.lines import Place
 from steelyard.spec.models import SWEEP_REPETITIONS, Point, Settings, Study
 from steelyard.spec.rates import check_rates
 from steelyard.spec.rules import check_layout
-from steelyard.spec.systems import System
 from steelyard.spec.timeline import Timelines, check_timelines, spare_nodes, timeline_of
 from steelyard.spec.workloads import find_workload
 
@@ -65,6 +64,7 @@ def expand(draft: Draft, folder: Path | None = None) -> Study:
     for cell in cells(sweep, _systems(draft)):
         with faults:
             points.append(_point(draft, cell, folder, len(points) + 1, timelines))
+    points = _with_spares(points)
     with faults:
         check_timelines(sweep.timelines, points, draft.origins)
     with faults:
@@ -184,7 +184,7 @@ def _point(
     said = made.origins.get(("load", "timeline"), "")
     actions = () if timelines is None else timeline_of(settings.load.timeline, timelines, said)
     return Point(
-        system=_with_spare(settings.system, spare_nodes(timelines or {})),
+        system=settings.system,
         timeline=actions,
         workload=settings.workload,
         load=settings.load,
@@ -195,10 +195,15 @@ def _point(
     )
 
 
-def _with_spare(system: System, spare: int) -> System:
-    """All points reserve as many nodes as any timeline adds, so that their clusters are alike."""
-    known = getattr(system, "spare", None)
-    return system if known is None or known >= spare else system.model_copy(update={"spare": spare})
+def _with_spares(points: Sequence[Point]) -> list[Point]:
+    """All points reserve as many nodes as any timeline of theirs adds, so that their clusters are alike."""
+    spare = spare_nodes({point.load.timeline: point.timeline for point in points})
+    return [
+        point.model_copy(update={"system": point.system.model_copy(update={"spare": spare})})
+        if getattr(point.system, "spare", spare) < spare
+        else point
+        for point in points
+    ]
 
 
 def point_draft(draft: Draft, cell: Combination, folder: Path | None) -> Draft:
