@@ -116,6 +116,13 @@ def test_every_point_reserves_what_any_timeline_adds(tmp_path: Path) -> None:
     assert study.points[0].system.node_names == ("node1", "node2", "node3", "node4")
 
 
+@pytest.mark.usefixtures("able")
+def test_what_no_point_adds_is_not_reserved(tmp_path: Path) -> None:
+    more = '\n[[timelines.unused]]\nid = "j"\nat = "1s"\ndo = "add"\nnodes = 6\n'
+    study = read(tmp_path, STUDY + ADD + more)
+    assert [point.system.spare for point in study.points] == [1, 1]  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize(
     ("texts", "spare"),
     [
