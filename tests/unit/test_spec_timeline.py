@@ -306,10 +306,21 @@ def test_mistakes_in_words_name_the_flag(words: str, told: str) -> None:
     assert "Traceback" not in result.stderr
 
 
-def test_bench_has_the_same_models_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bench_has_the_same_models_behind_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Study] = []
     monkeypatch.setattr("steelyard.cli.conduct.conduct", lambda study, **_: seen.append(study))
-    words = ["bench", "null", "--duration", "100s", "--do", "3s run id=x -- a b", "--do", "after:x run -- c"]
+    words = [
+        "bench",
+        "null",
+        "--duration",
+        "100s",
+        "--request",
+        "uniform",
+        "--do",
+        "3s run id=x -- a b",
+        "--do",
+        "after:x run -- c",
+    ]
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 0, result.output
     [point] = seen[0].cells
@@ -318,3 +329,5 @@ def test_bench_has_the_same_models_behind_it(monkeypatch: pytest.MonkeyPatch) ->
         "timeline actions: after x: run: run c; at most 600 s",
     ]
     assert point.label == ""
+    (tmp_path / "again.toml").write_text(study_toml(seen[0]))
+    assert read_study(tmp_path / "again.toml").points == seen[0].points
