@@ -206,6 +206,12 @@ def test_steady_state_must_have_time_to_be_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("able")
+def test_along_a_curve_nothing_is_meant_to_be_steady(tmp_path: Path) -> None:
+    told = fault(tmp_path, STUDY.replace("duration_s = 300", "curve = [[0, 100], [300, 200]]") + ADD)
+    assert "s.toml:16: add-1.join: along a curve nothing is meant to be steady" in told
+
+
+@pytest.mark.usefixtures("able")
 def test_a_timeline_that_is_not_there_is_told_once_with_the_nearest(tmp_path: Path) -> None:
     told = fault(tmp_path, STUDY.replace('"add-1"', '"ad-1"') + ADD)
     assert told.splitlines() == [

@@ -286,6 +286,34 @@ class Stubborn(Bed):
         return ["node1"]
 
 
+class Impatient(Bed):
+    """Its user asks to stop while it is flushed."""
+
+    capabilities = frozenset({"flush"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.interrupts = Interrupts()
+
+    def flush(self, _node: str, _table: str | None = None, /) -> None:
+        self.interrupts.count += 1
+
+    def members(self) -> Sequence[str]:
+        return ["node1"]
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_when_the_user_asks_to_stop_no_further_action_begins(tmp_path: Path) -> None:
+    bed = Impatient()
+    run = trial_run(tmp_path, bed, bed.interrupts, duration_s=60)
+    with_timeline(run, "0 flush", f"after:flush run -- touch {tmp_path}/begun")
+    run.run()
+    assert run.manifest.status == "interrupted"
+    assert not (tmp_path / "begun").exists()
+    how = [(action.id, action.how) for action in open_run(run.folder).trials[0].actions().each()]
+    assert how == [("flush", "done"), ("run", "unfinished")]
+
+
 @pytest.mark.usefixtures("fake_engine")
 def test_what_an_action_did_while_the_system_went_down_goes_down_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
