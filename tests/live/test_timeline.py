@@ -49,7 +49,7 @@ def test_commands_of_the_users_own_change_a_system_while_it_serves(command: Star
     path.write_text(STUDY.replace("SCALED", str(tmp_path / "scaled")))
     one = command(f"run {path}")
     assert one.end() == 0, one.stderr
-    without, with_ = sorted(one.run().trials, key=lambda trial: len(trial.manifest["trial"]["timeline"]))
+    without, with_ = sorted(one.result().trials, key=lambda trial: len(trial.manifest["trial"]["timeline"]))
     assert without.actions().rows == ()
     assert not (without.path / "actions.ndjson").exists()
     out, bad, slow = with_.actions().each()
