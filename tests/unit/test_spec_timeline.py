@@ -21,6 +21,7 @@ from steelyard.spec.schema import study_schema
 from steelyard.spec.timeline import schedule, spare_nodes
 from steelyard.spec.trials import trials
 from steelyard.spec.triggers import Command, Figure
+from steelyard.systems.null import NullTestbed
 
 STUDY = """
 repetitions = 2
@@ -169,6 +170,15 @@ def test_dry_run_tells_what_will_be_done_when(tmp_path: Path) -> None:
         "timeline add-1: when p99_ms above 50 for 10 s: scale: run kubectl scale; "
         'done when "kubectl rollout" succeeds; at most 600 s',
     ]
+
+
+@pytest.mark.usefixtures("able")
+def test_dry_run_asks_this_host_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "s.toml").write_text(STUDY + ADD)
+    monkeypatch.setattr("steelyard.lab.study.create", lambda *_, **__: NullTestbed())
+    told = CliRunner().invoke(app, ["run", str(tmp_path / "s.toml"), "--dry-run"])
+    assert told.exit_code == 2
+    assert "this system cannot do 'snapshot' on this host" in " ".join(told.stderr.split())
 
 
 @pytest.mark.parametrize(
