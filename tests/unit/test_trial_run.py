@@ -239,7 +239,7 @@ def test_a_timeline_is_carried_out_beside_the_run(tmp_path: Path) -> None:
     assert first.requested_ns >= began_ns + 10**8
     assert (first.how, late.how, late.reason) == ("done", "unfinished", "the run ended first")
     told = [entry["detail"] for entry in run.manifest.timeline if entry["event"] == "action"]
-    assert told[:2] == ["first: started: run", "first: ended: done"]
+    assert told[:2] == [f"first: started: run touch {tmp_path}/done", "first: ended: done"]
     assert told[-1] == "late: ended: unfinished: the run ended first"
     heard = cast("Heard", run.show)
     assert any(live.doing.startswith("late: run ") for live in heard.lives)

@@ -203,7 +203,7 @@ class Director:
 
 
 def _words(row: ActionRow) -> str:
-    """`started: add node4`, `ended: done`, `ended: failed: ...`."""
+    """`started: add node4`, `started: run kubectl scale ...`, `ended: done`, `ended: failed: ...`."""
     if row.state == "started":
-        return f"started: {' '.join([row.do, *row.nodes])}"
+        return " ".join(["started:", row.do, *row.parameters.get("command", ()), *row.nodes])
     return ": ".join(word for word in ("ended", row.how, row.reason) if word)
