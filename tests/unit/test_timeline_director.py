@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import psutil
 import pytest
@@ -17,7 +17,7 @@ from steelyard.lab.timeline.director import BUSY_S, IDLE_S, Director
 from steelyard.lab.timeline.perform import HOW
 from steelyard.results.actions import Actions, ActionTimes, read_actions
 from steelyard.results.manifest import Manifest
-from steelyard.spec.actions import MODELS
+from steelyard.spec.actions import Action
 from steelyard.spec.do_words import actions_of
 from steelyard.spec.load import Load
 from steelyard.spec.models import Study
@@ -25,6 +25,7 @@ from steelyard.spec.system import NullSystem
 from steelyard.spec.timeline import Timeline
 from steelyard.spec.trials import trials
 from steelyard.spec.workload import CORE
+from steelyard.systems.capabilities import CAPABILITIES
 from steelyard.systems.changes import AddOptions, Note
 from steelyard.watch.target import WatchTarget
 
@@ -146,7 +147,10 @@ class Play:
 
 
 def test_every_action_that_can_be_said_can_be_done() -> None:
-    assert {model.model_fields["do"].annotation.__args__[0] for model in MODELS} == HOW.keys()  # type: ignore[union-attr]
+    models = get_args(get_args(Action)[0])
+    assert {get_args(model.model_fields["do"].annotation)[0] for model in models} == HOW.keys()
+    for capability in {name for model in models for name in model.model_construct().capabilities}:
+        assert capability in CAPABILITIES
 
 
 def test_an_action_begins_at_its_time_and_its_steps_are_kept(tmp_path: Path) -> None:

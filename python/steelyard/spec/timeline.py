@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import AfterValidator, Field
 
 from steelyard.errors import InputError, nearest
-from steelyard.spec.actions import Action, Add, Doing, Remove
+from steelyard.spec.actions import Action, Add, Remove
 from steelyard.spec.base import LISTED, SystemSettings
+from steelyard.spec.doing import Doing
 from steelyard.spec.lines import Place
 from steelyard.spec.load import NONE
 from steelyard.spec.triggers import LEAST_STEADY_S, STEADY, Figure
