@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,7 @@ from steelyard.spec.trials import trials
 from steelyard.spec.triggers import Command, Figure
 from steelyard.systems.null import NullTestbed
 
+PAGE = (Path(__file__).parents[2] / "docs" / "elasticity.md").read_text()
 STUDY = """
 repetitions = 2
 reset = "restore"
@@ -240,6 +244,15 @@ def test_editors_are_told_of_actions() -> None:
     schema = study_schema()
     assert "timelines" in schema["properties"]
     assert {"Add", "Run", "PowerLoss"} <= schema["$defs"].keys()
+
+
+def test_the_page_says_what_can_be_run(tmp_path: Path) -> None:
+    [text] = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    study = read(tmp_path, text)
+    assert [len(point.timeline) for point in study.points] == [0, 2]
+    said = [words for block in re.findall(r"```\n(.*?)```", PAGE, re.DOTALL) for words in shlex.split(block)]
+    texts = [text for flag, text in itertools.pairwise(said) if flag == "--do"]
+    assert [action["do"] for action in actions_of(texts)] == ["run", "add", "remove"]
 
 
 # --- in words ---

@@ -1,4 +1,4 @@
-"""Faults as actions: servers that die or stand still, links that are cut, disks that are slow or lose data."""
+"""Faults as actions: servers that die or stand still, links that are cut, disks that are slow or lose."""
 
 from __future__ import annotations
 
