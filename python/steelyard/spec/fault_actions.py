@@ -1,4 +1,4 @@
-"""Faults as actions: servers that die or stand still, links that are cut, disks that are slow or lose."""
+"""Faults as actions: servers that die or stand still, links that are cut, slow disks, lost power."""
 
 from __future__ import annotations
 
