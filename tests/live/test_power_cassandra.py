@@ -18,6 +18,12 @@ ROWS = range(20)
 WAIT_S = 60.0
 
 
+def schemas(cluster: CassandraTestbed) -> set[bytes | None]:
+    """The versions of the schema that nodes have."""
+    version = "SELECT schema_version FROM system.local"
+    return {ask(node.place, version)[0][0] for node in cluster.nodes}
+
+
 @pytest.mark.skipif(bool(mounts.why_not()), reason=mounts.why_not() or "-")
 def test_batch_promises_what_it_acknowledges(cluster: Callable[..., CassandraTestbed]) -> None:
     dark = cluster("dark", nodes=2, commitlog_sync="batch", disk_mib=2048)
@@ -31,6 +37,7 @@ def test_batch_promises_what_it_acknowledges(cluster: Callable[..., CassandraTes
     first = dark.nodes[0]
     ask(first.place, KEYSPACE, timeout_s=30.0)
     ask(first.place, "CREATE TABLE k.t (a int PRIMARY KEY, b text)", timeout_s=30.0)
+    wait_until(lambda: len(schemas(dark)) == 1, [], WAIT_S, "nodes do not agree on the schema")
     for row in ROWS:
         ask(first.place, INSERT.format(row))
     told: list[tuple[str, str]] = []
