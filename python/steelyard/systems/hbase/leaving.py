@@ -70,7 +70,7 @@ class LeavingHBase(AdministeredHBase):
         """Have other servers take over a node's regions, and end its region server; of a dead one they do so
         by themselves."""
         server = found.server(REGIONSERVER)
-        others = [spec for spec in having(self._layout, REGIONSERVER) if spec != found.spec]
+        others = self._others(found)
         if not server.alive:
             self._wait_registered(others, [])
             return
@@ -87,22 +87,22 @@ class LeavingHBase(AdministeredHBase):
         self._ask(lambda: admin.decommission(self._master(), [name]), f"{found.name} could not be drained")
         wait_until(answered(drained), [server], MOVE_LIMIT_S, f"{found.name} still serves regions")
         ask_to_leave([server], LEAVE_LIMIT_S)
-        wait_until(lambda: self._forgotten(name), [], START_LIMIT_S, f"the master still counts {found.name}")
+        gone = answered(lambda: name not in serving.registered(self._master()))
+        wait_until(gone, [], START_LIMIT_S, f"the master still counts {found.name}")
         self._wait_registered(others, [])
         self._ask(lambda: admin.recommission(self._master(), name), "its mark could not be taken away")
 
-    def _forgotten(self, name: str) -> bool:
-        try:
-            return name not in serving.registered(self._master())
-        except OSError:
-            return False
+    def _others(self, leaver: HBaseNode) -> list[HBaseSpec]:
+        """The region servers that live and stay."""
+        there = [found for found in self.nodes if found is not leaver and REGIONSERVER in found.spec.roles]
+        return [found.spec for found in there if found.server(REGIONSERVER).alive]
 
     def _hand_over(self, found: HBaseNode) -> int:
         """Have what a node's DataNode holds copied to others; returns its bytes."""
         names = hdfs.name_node(self._layout)
         known = self._ask(lambda: hdfs.data_node(names, found.spec), f"{found.name} is unknown to HDFS")
         self._exclude({**self._excluded, found.name: known.address})
-        self._roll_logs([spec for spec in having(self._layout, REGIONSERVER) if spec != found.spec])
+        self._roll_logs(self._others(found))
         seen = [known]
 
         def empty() -> bool:
