@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from test_host_faults import WITH_DISKS, WITH_NETWORKS, rules
+from test_host_faults import LISTENER, WITH_DISKS, WITH_NETWORKS, answers, rules, until_answered
 from test_host_port import StandIn
 
 from steelyard.errors import InputError
 from steelyard.hosts import cgroup, lacking, namespaces, records
+from steelyard.hosts.cgroup import Group
 from steelyard.hosts.local import LocalHost
 from steelyard.hosts.place import Place
 from steelyard.spec.kind import declared
 from steelyard.spec.local import LocalSystem
 from steelyard.systems import capabilities
 from steelyard.systems.capabilities import AddOptions, LosesPower, Partitions, Throttles
-from steelyard.systems.node import NodeSpec
+from steelyard.systems.node import Node, NodeSpec
+from steelyard.systems.server import ServerSpec
 
 Make = Callable[..., StandIn]
 LOCAL = ("cassandra", "hbase")
@@ -30,14 +34,15 @@ def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Spaced(StandIn):
-    """Its nodes are in namespaces."""
+    """Its nodes are in namespaces, and listen."""
 
-    def _specs(self, block: str, spaces: list[str]) -> list[NodeSpec]:  # type: ignore[override]
-        found = super()._specs(block, spaces)
-        return [
-            NodeSpec(one.number, one.name, one.address, one.folder, space)
-            for one, space in zip(found, spaces, strict=False)
-        ]
+    def _specs(self, block: str, spaces: Sequence[str]) -> Sequence[NodeSpec]:
+        return [replace(one, namespace=spaces[one.number - 1]) for one in super()._specs(block, spaces)]
+
+    def _make_node(self, spec: NodeSpec, group: Group) -> Node:
+        words = [sys.executable, "-c", LISTENER, spec.address]
+        server = ServerSpec(spec.name, spec.folder, lambda: words, namespace=spec.namespace)
+        return Node(spec, group, [self._server(server, group)])
 
 
 @pytest.fixture
@@ -137,33 +142,36 @@ def test_a_node_without_a_network_of_its_own_is_not_cut_off(make: Make) -> None:
 
 
 @WITH_NETWORKS
-def test_a_node_is_cut_off_and_joined_again(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    listener = (
-        "import http.server as h; s = h.HTTPServer(('', 7000), h.SimpleHTTPRequestHandler);"
-        "print('serving', flush=True); s.serve_forever()"
-    )
-    monkeypatch.setattr("test_host_port.SERVER", listener)
+def test_a_node_is_cut_off_and_joined_again(make: Make) -> None:
     cluster = make(Spaced, network="namespaces")
     assert isinstance(cluster, Partitions)
-    place = Place(cluster.nodes[1].spec.address, 7000, namespaces.hub_name("one"))
-    place.connect(5.0).close()
+    other, place = (Place(node.spec.address, 7000, namespaces.hub_name("one")) for node in cluster.nodes)
+    assert answers(place) == b"here"
     cluster.partition("node2")
     with pytest.raises(OSError):  # noqa: PT011 - no answer, or no route, whichever is first
-        place.connect(0.5)
-    Place(cluster.nodes[0].spec.address, 7000, namespaces.hub_name("one")).connect(5.0).close()
+        answers(place)
+    assert answers(other) == b"here"
     assert cluster.dead() == []
     cluster.heal("node2")
-    assert reached(place)
+    assert until_answered(place) == b"here"
 
 
-def reached(place: Place, tries: int = 50) -> bool:
-    for _ in range(tries):
-        try:
-            place.connect(0.5).close()
-        except OSError:
-            continue
-        return True
-    return False
+@WITH_DISKS
+@WITH_NETWORKS
+def test_power_of_a_node_with_a_network_of_its_own_is_lost_in_silence(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = make(Spaced, network="namespaces", disk_mib=16)
+    done: list[str] = []
+    for what in ("partition", "stop_disk", "start_disk", "heal"):
+        real = getattr(cluster.host, what)
+        monkeypatch.setattr(
+            cluster.host, what, lambda *given, what=what, real=real: done.append(what) or real(*given)
+        )
+    cluster.power_loss(["node2"], lambda *_: None, silent)
+    assert done == ["partition", "stop_disk", "start_disk", "heal"]
+    place = Place(cluster.nodes[1].spec.address, 7000, namespaces.hub_name("one"))
+    assert until_answered(place) == b"here"
 
 
 @pytest.mark.skipif(
