@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -76,7 +76,7 @@ class Scene:
 
 
 @pytest.fixture
-def stage(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Scene]]:
+def stage(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Scene]:
     def set_up(*looks: Said, each: int = 1, operation: Callable[[], Any] = lambda: None) -> Scene:
         scene = Scene(list(looks), each, operation=operation)
 
@@ -114,7 +114,7 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Scene]]:
         monkeypatch.setattr(ring, "members_seen", lambda _place: scene.now.members)
         return scene
 
-    yield set_up
+    return set_up
 
 
 def told(run: Callable[[Milestones], Any]) -> tuple[list[tuple[str, str]], Any]:

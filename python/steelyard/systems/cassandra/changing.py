@@ -27,8 +27,8 @@ ALLOCATION = "allocate_tokens_for_local_replication_factor"
 SEVERAL = "-Dcassandra.consistent.rangemovement=false"
 """Otherwise a node refuses to join while another does."""
 SETTLED = "-Dcassandra.skip_wait_for_gossip_to_settle=-1"
-"""Upstream's, whatever the profile says: of a keyspace that a node has not heard of yet it is streamed nothing,
-and it joins without a word."""
+"""Upstream's, whatever the profile says: of a keyspace that a node has not heard of yet nothing is streamed
+to it, and it joins without a word."""
 NEVER_NOTHING = 1 << 20
 """A joiner's share of so many bytes is not nothing."""
 BITS_PER_MIB = 8 * 2**20
@@ -100,8 +100,8 @@ class ChangingCassandra(LocalCluster[LocalNode]):
                 held += inside.held()
         if held > NEVER_NOTHING:
             raise InfrastructureError(
-                f"{', '.join(empty)} joined and was streamed nothing of {held >> 20} MiB: reads of its ranges "
-                "miss what is there",
+                f"{', '.join(empty)} joined and was streamed nothing of {held >> 20} MiB: reads of its "
+                "ranges miss what is there",
                 hint="its system.log tells which keyspaces it knew when it began",
             )
 
