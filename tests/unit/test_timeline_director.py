@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import psutil
 import pytest
@@ -17,7 +17,7 @@ from steelyard.lab.timeline.director import BUSY_S, IDLE_S, Director
 from steelyard.lab.timeline.perform import HOW
 from steelyard.results.actions import Actions, ActionTimes, read_actions
 from steelyard.results.manifest import Manifest
-from steelyard.spec.actions import MODELS
+from steelyard.spec.actions import Action
 from steelyard.spec.do_words import actions_of
 from steelyard.spec.load import Load
 from steelyard.spec.models import Study
@@ -25,6 +25,7 @@ from steelyard.spec.system import NullSystem
 from steelyard.spec.timeline import Timeline
 from steelyard.spec.trials import trials
 from steelyard.spec.workload import CORE
+from steelyard.systems.capabilities import CAPABILITIES
 from steelyard.systems.changes import AddOptions, Note
 from steelyard.watch.target import WatchTarget
 
@@ -146,7 +147,10 @@ class Play:
 
 
 def test_every_action_that_can_be_said_can_be_done() -> None:
-    assert {model.model_fields["do"].annotation.__args__[0] for model in MODELS} == HOW.keys()  # type: ignore[union-attr]
+    models = get_args(get_args(Action)[0])
+    assert {get_args(model.model_fields["do"].annotation)[0] for model in models} == HOW.keys()
+    for capability in {name for model in models for name in model.model_construct().capabilities}:
+        assert capability in CAPABILITIES
 
 
 def test_an_action_begins_at_its_time_and_its_steps_are_kept(tmp_path: Path) -> None:
@@ -194,6 +198,20 @@ def test_one_follows_another(tmp_path: Path) -> None:
         ("flush", "node1"), ("flush", "node2"), ("flush", "node3"),
     ]  # fmt: skip
     assert [action.how for action in play.kept().each()] == ["done"] * 3
+
+
+def test_a_milestone_lets_the_next_begin_and_the_bytes_are_kept_when_they_are_known(tmp_path: Path) -> None:
+    play = Play(tmp_path, "0 add id=join done=streaming", "after:join flush node=node1")
+    play.at(0)
+    assert play.bed.streaming.wait(LIMIT_S)
+    play.at(LIMIT_S)
+    assert (play.one("join").how, play.one("join").bytes) == ("done", None)
+    play.bed.go_on.set()
+    play.settled()
+    join = play.one("join")
+    assert (join.bytes, join.ended_ns) == (1000, join.milestones[0].t_ns)
+    assert [label for label in play.labels if label == "join ended"] == ["join ended"]
+    assert play.one("flush").how == "done"
 
 
 def test_a_node_that_cannot_answer_is_waited_for_until_the_others_miss_it(tmp_path: Path) -> None:

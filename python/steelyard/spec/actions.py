@@ -5,96 +5,13 @@ What an action needs of a system is a capability (`systems.capabilities`); `lab.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import (
-    BeforeValidator,
-    Discriminator,
-    Field,
-    NonNegativeFloat,
-    PositiveFloat,
-    PositiveInt,
-    model_validator,
-)
+from pydantic import Discriminator, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
 
-from steelyard.spec.triggers import Done, Triggered, Words, as_seconds
-
-ALL = "all"
-"""In place of a node: every node of the cluster."""
-Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")]
-Limit = Annotated[PositiveFloat, BeforeValidator(as_seconds, json_schema_input_type=float | str)]
-Node = Annotated[str, Field(min_length=1)]
-
-
-class Doing(Triggered):
-    """What all actions have.
-
-    Attributes:
-        needs: the capability of a system by which it is done; "" = none.
-        changes: whether the cluster may be another afterwards: such trials do not share one.
-    """
-
-    needs: ClassVar[str] = ""
-    changes: ClassVar[bool] = True
-
-    id: Id
-    done: Done | None = None
-    """When it is done; left out, when the system says so, or the command has succeeded."""
-    limit: Limit = 600
-    """Seconds; one that takes longer is recorded as such and let be, and the trial goes on."""
-
-    @property
-    def what(self) -> str:
-        """Its name."""
-        return str(getattr(self, "do", ""))
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """What is asked, without when it begins and ends."""
-        said = self.model_dump(mode="json", exclude={"do", *Doing.model_fields})
-        return {name: value for name, value in said.items() if value is not None}
-
-    @property
-    def nodes_named(self) -> tuple[str, ...]:
-        """Nodes or servers that it names; empty = all, or whichever it is."""
-        node = getattr(self, "node", None)
-        return (node,) if node not in (None, ALL) else ()
-
-    @property
-    def capabilities(self) -> tuple[str, ...]:
-        """What the system must be able to do."""
-        return (self.needs,) if self.needs else ()
-
-    @property
-    def words(self) -> str:
-        """`add nodes=1 stream_mbit=40`: what is not as usual."""
-        usual = {name: field.default for name, field in type(self).model_fields.items()}
-        said = {name: value for name, value in self.parameters.items() if value != usual.get(name)}
-        return " ".join([self.what, *(f"{name}={_short(value)}" for name, value in said.items())])
-
-    @property
-    def ends(self) -> str:
-        """`done when joined`, empty where the action itself says so."""
-        if self.done is None:
-            return ""
-        return f"done when {self.done if isinstance(self.done, str) else self.done.words}"
-
-
-def _short(value: Any) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-class OneNode(Doing):
-    """What is done to one node."""
-
-    node: Node
-    """A node, or one of its servers: `node1`, `node1/datanode`."""
-
-
-class AnyNode(Doing):
-    """What is done to one node, or to one after the other."""
-
-    node: Node = ALL
+from steelyard.spec.doing import AnyNode, Doing, Node
+from steelyard.spec.fault_actions import Freeze, Heal, Kill, Partition, PowerLoss, Thaw, Throttle
+from steelyard.spec.triggers import Words
 
 
 class Add(Doing):
@@ -130,27 +47,6 @@ class Remove(Doing):
         return self
 
 
-class Kill(OneNode):
-    """kill -9."""
-
-    needs: ClassVar[str] = "kill"
-    do: Literal["kill"]
-
-
-class Freeze(OneNode):
-    """SIGSTOP: connections are held and nothing is answered."""
-
-    needs: ClassVar[str] = "freeze"
-    do: Literal["freeze"]
-
-
-class Thaw(OneNode):
-    """What is frozen goes on."""
-
-    needs: ClassVar[str] = "freeze"
-    do: Literal["thaw"]
-
-
 class Restart(Doing):
     """Servers are stopped if they run, and started on the same data."""
 
@@ -162,7 +58,8 @@ class Restart(Doing):
 
     @model_validator(mode="after")
     def _either(self) -> Restart:
-        return _one_way(self, self.node, rolling=self.rolling)
+        _one_way(self.node, rolling=self.rolling)
+        return self
 
 
 class Resize(AnyNode):
@@ -179,30 +76,6 @@ class Resize(AnyNode):
     def capabilities(self) -> tuple[str, ...]:
         """The quota, and a restart if that is asked for."""
         return ("resize", "restart") if self.restart else ("resize",)
-
-
-class Partition(OneNode):
-    """No packet goes to the node or from it, its servers alive."""
-
-    needs: ClassVar[str] = "partition"
-    do: Literal["partition"]
-
-
-class Heal(OneNode):
-    """The node is joined to the network again."""
-
-    needs: ClassVar[str] = "partition"
-    do: Literal["heal"]
-
-
-class Throttle(OneNode):
-    """The node's disk is made slow."""
-
-    needs: ClassVar[str] = "throttle"
-    do: Literal["throttle"]
-    read_mib: NonNegativeFloat = 0
-    """MiB/s; 0 lifts that limit."""
-    write_mib: NonNegativeFloat = 0
 
 
 class StreamLimit(AnyNode):
@@ -275,14 +148,8 @@ class Upgrade(Doing):
 
     @model_validator(mode="after")
     def _either(self) -> Upgrade:
-        return _one_way(self, self.node, rolling=self.rolling)
-
-
-class PowerLoss(AnyNode):
-    """Nodes lose what was written and not synced, all at once, and are started again."""
-
-    needs: ClassVar[str] = "power_loss"
-    do: Literal["power-loss"]
+        _one_way(self.node, rolling=self.rolling)
+        return self
 
 
 class Run(Doing):
@@ -304,10 +171,9 @@ class Run(Doing):
         return self
 
 
-def _one_way(action: Any, node: str | None, *, rolling: bool) -> Any:
+def _one_way(node: str | None, *, rolling: bool) -> None:
     if (node is None) != rolling:
         raise ValueError("say either node or rolling = true")
-    return action
 
 
 Action = Annotated[
@@ -316,4 +182,3 @@ Action = Annotated[
     Discriminator("do"),
 ]  # fmt: skip
 """Any of them, told apart by `do`."""
-MODELS: tuple[type[Doing], ...] = Action.__origin__.__args__  # type: ignore[attr-defined]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import AfterValidator, Field
 
 from steelyard.errors import InputError, nearest
-from steelyard.spec.actions import Action, Add, Doing, Remove
+from steelyard.spec.actions import Action, Add, Remove
 from steelyard.spec.base import LISTED, SystemSettings
+from steelyard.spec.doing import Doing
 from steelyard.spec.lines import Place
 from steelyard.spec.load import NONE
 from steelyard.spec.triggers import LEAST_STEADY_S, STEADY, Figure
@@ -128,6 +129,8 @@ def _nodes(action: Doing, system: SystemSettings) -> Iterator[str]:
 
 def _times(action: Doing, point: Point) -> Iterator[str]:
     """Conditions that cannot come true before the run ends."""
+    if action.after == STEADY and point.load.curve:
+        yield "along a curve nothing is meant to be steady: say at, or after another action"
     least = max(action.at or 0.0, LEAST_STEADY_S if action.after == STEADY else 0.0) + action.wait
     ends = point.load.duration_s
     if ends is not None and least >= ends:

@@ -105,6 +105,8 @@ class LocalCluster(Restorable, GrowingCluster[NodeT]):
             self._prepare(say)
             self._start(say)
             self.wait_same(say)
+            for spec in self.specs:
+                self._sync_disk(spec)
             self._limit_cpu()
         except BaseException as error:
             self._fail(say, error)

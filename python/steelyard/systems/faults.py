@@ -47,7 +47,8 @@ class FaultyCluster(RunningCluster[NodeT]):
             self.host.mount(self.name, spec.folder, self.system.disk_mib)
 
     def _sync_disk(self, spec: NodeSpec) -> None:
-        """What we have written of a node stays when its power is lost."""
+        """What has been written of a node until now stays when its power is lost, as if it had run for hours:
+        HDFS syncs few of its files, and a kernel writes what is older than half a minute by itself."""
         if self.system.disk_mib:
             self.host.sync(spec.folder)
 

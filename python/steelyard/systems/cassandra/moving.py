@@ -39,7 +39,7 @@ class Milestones:
 
 def wait_joined(
     joiners: Sequence[LocalNode], others: Sequence[LocalNode], port: int, milestones: Milestones
-) -> int:
+) -> dict[str, int]:
     """Wait until nodes that were started are full members, and all who live agree on that and on the schema.
 
     Args:
@@ -50,7 +50,7 @@ def wait_joined(
             `streaming` (the first bytes of data have come), `joined`.
 
     Returns:
-        Bytes that were streamed to them.
+        Bytes that were streamed to each.
 
     Raises:
         InfrastructureError: one died, or gave up.
@@ -67,7 +67,7 @@ def wait_joined(
 
         servers = [node.server for node in joiners]
         wait_until(ready, servers, MOVE_LIMIT_S, "not every node has joined", _died)
-        received = sum(inside[node].received() for node in joiners)
+        received = {node.name: inside[node].received() for node in joiners}
     for node in joiners:
         milestones.reached(node, "joined")
     return received

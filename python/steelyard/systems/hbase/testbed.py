@@ -30,8 +30,8 @@ from steelyard.systems.hbase import (
     versions,
 )
 from steelyard.systems.hbase.beans import ROLES
-from steelyard.systems.hbase.elastic import ElasticHBase
 from steelyard.systems.hbase.format import empty_namenode
+from steelyard.systems.hbase.joining import JoiningHBase
 from steelyard.systems.hbase.launch import Launch, Parts
 from steelyard.systems.hbase.layout import (
     DATANODE,
@@ -44,6 +44,7 @@ from steelyard.systems.hbase.layout import (
     HBaseSpec,
     having,
 )
+from steelyard.systems.hbase.leaving import LeavingHBase
 from steelyard.systems.hbase.node import HBaseNode
 from steelyard.systems.node import NodeSpec
 from steelyard.systems.server import Server
@@ -57,7 +58,7 @@ FIRST = (ZOOKEEPER, NAMENODE, DATANODE)
 """What the others stand on."""
 
 
-class HBaseTestbed(ElasticHBase):
+class HBaseTestbed(JoiningHBase, LeavingHBase):
     """A local cluster of real servers; for arguments see `LocalCluster`.
 
     Raises:
@@ -126,7 +127,7 @@ class HBaseTestbed(ElasticHBase):
         return HBaseNode(spec, group, [self._server(launch.server(spec, role), group) for role in spec.roles])
 
     def _start(self, say: Say) -> None:
-        self._empty = {}
+        self._excluded = {}
         first = [server for server in self.servers if orderly.role(server) in FIRST]
         rest = [server for server in self.servers if orderly.role(server) not in FIRST]
         for server in first:
