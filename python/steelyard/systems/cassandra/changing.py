@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -40,12 +41,13 @@ class ChangingCassandra(LocalCluster[LocalNode]):
     system: CassandraSystem
     shared: dict[str, Any]
 
+    @abstractmethod
     def _make_with(self, spec: NodeSpec, group: Group, yaml: dict[str, Any], *options: str) -> LocalNode:
-        """A node of these settings, and further options of its JVM."""
-        raise NotImplementedError
+        """Write a node's files, of these settings, and name its server, with further options of its JVM."""
 
+    @abstractmethod
     def _agent_port(self) -> int | None:
-        raise NotImplementedError
+        """Where the agents listen; None where there are none."""
 
     @property
     def ring_name(self) -> str:
