@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from steelyard.cli import app
 from steelyard.errors import InputError
 from steelyard.results.store import study_toml
-from steelyard.spec.actions import MODELS, Add, Remove, Run
+from steelyard.spec.actions import Add, Remove, Run
 from steelyard.spec.do_words import actions_of
 from steelyard.spec.kind import declared
 from steelyard.spec.models import Study
@@ -21,6 +21,7 @@ from steelyard.spec.schema import study_schema
 from steelyard.spec.timeline import schedule, spare_nodes
 from steelyard.spec.trials import trials
 from steelyard.spec.triggers import Command, Figure
+from steelyard.systems.null import NullTestbed
 
 STUDY = """
 repetitions = 2
@@ -62,13 +63,6 @@ done = { command = ["kubectl", "rollout"], every = "3s" }
 """
 
 
-@pytest.fixture
-def able(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cassandra that can do everything, whatever it can today."""
-    every = {name for model in MODELS for name in model.model_construct().capabilities}
-    monkeypatch.setattr(type(declared("cassandra")), "capabilities", frozenset({"snapshot", *every}))
-
-
 def read(folder: Path, text: str, *overrides: str) -> Study:
     path = folder / "s.toml"
     path.write_text(text)
@@ -86,7 +80,6 @@ def one(action: str) -> str:
     return f"{STUDY}\n[[timelines.add-1]]\n{action}"
 
 
-@pytest.mark.usefixtures("able")
 def test_a_timeline_is_a_factor_and_its_control_is_none(tmp_path: Path) -> None:
     study = read(tmp_path, STUDY + ADD)
     without, with_ = study.points
@@ -99,7 +92,6 @@ def test_a_timeline_is_a_factor_and_its_control_is_none(tmp_path: Path) -> None:
     assert with_.label == "timeline=add-1"
 
 
-@pytest.mark.usefixtures("able")
 def test_trials_of_one_repetition_are_pairs_and_share_a_data_set(tmp_path: Path) -> None:
     planned = trials(read(tmp_path, STUDY + ADD))
     pairs = {r: [t for t in planned if t.repetition == r] for r in (1, 2)}
@@ -109,7 +101,6 @@ def test_trials_of_one_repetition_are_pairs_and_share_a_data_set(tmp_path: Path)
     assert len({t.data for t in planned}) == 1
 
 
-@pytest.mark.usefixtures("able")
 def test_every_point_reserves_what_any_timeline_adds(tmp_path: Path) -> None:
     study = read(tmp_path, STUDY + ADD)
     assert [point.system.spare for point in study.points] == [1, 1]  # type: ignore[attr-defined]
@@ -140,7 +131,6 @@ def said(*texts: str) -> tuple[Any, ...]:
     return found
 
 
-@pytest.mark.usefixtures("able")
 def test_what_is_written_down_can_be_read_again(tmp_path: Path) -> None:
     study = read(tmp_path, STUDY + ADD + RUN)
     assert read(tmp_path, study_toml(study)).points == study.points
@@ -158,7 +148,6 @@ def test_a_command_is_an_action_that_needs_nothing_of_the_system(tmp_path: Path)
     assert scale.capabilities == ()
 
 
-@pytest.mark.usefixtures("able")
 def test_dry_run_tells_what_will_be_done_when(tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(STUDY + ADD + RUN)
     told = CliRunner().invoke(app, ["run", str(tmp_path / "s.toml"), "--dry-run"])
@@ -169,6 +158,14 @@ def test_dry_run_tells_what_will_be_done_when(tmp_path: Path) -> None:
         "timeline add-1: when p99_ms above 50 for 10 s: scale: run kubectl scale; "
         'done when "kubectl rollout" succeeds; at most 600 s',
     ]
+
+
+def test_dry_run_asks_this_host_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "s.toml").write_text(STUDY + ADD)
+    monkeypatch.setattr("steelyard.lab.study.create", lambda *_, **__: NullTestbed())
+    told = CliRunner().invoke(app, ["run", str(tmp_path / "s.toml"), "--dry-run"])
+    assert told.exit_code == 2
+    assert "this system cannot do 'snapshot' on this host" in " ".join(told.stderr.split())
 
 
 @pytest.mark.parametrize(
@@ -195,17 +192,19 @@ def test_dry_run_tells_what_will_be_done_when(tmp_path: Path) -> None:
         ('id = "a"\nat = "1s"\ndo = "add"\n[[timelines.add-1]]\nid = "a"\nat = "1s"\ndo = "add"', "two"),
     ],
 )  # fmt: skip
-@pytest.mark.usefixtures("able")
 def test_what_cannot_be_is_refused_where_it_was_said(tmp_path: Path, action: str, words: str) -> None:
     assert words in fault(tmp_path, one(action))
 
 
-@pytest.mark.usefixtures("able")
 def test_steady_state_must_have_time_to_be_told(tmp_path: Path) -> None:
     assert "steady state is told from 60 s on" in fault(tmp_path, STUDY + ADD, "load.duration_s=60")
 
 
-@pytest.mark.usefixtures("able")
+def test_along_a_curve_nothing_is_meant_to_be_steady(tmp_path: Path) -> None:
+    told = fault(tmp_path, STUDY.replace("duration_s = 300", "curve = [[0, 100], [300, 200]]") + ADD)
+    assert "s.toml:16: add-1.join: along a curve nothing is meant to be steady" in told
+
+
 def test_a_timeline_that_is_not_there_is_told_once_with_the_nearest(tmp_path: Path) -> None:
     told = fault(tmp_path, STUDY.replace('"add-1"', '"ad-1"') + ADD)
     assert told.splitlines() == [
@@ -213,12 +212,10 @@ def test_a_timeline_that_is_not_there_is_told_once_with_the_nearest(tmp_path: Pa
     ]
 
 
-@pytest.mark.usefixtures("able")
 def test_none_is_the_control_and_no_timelines_name(tmp_path: Path) -> None:
     assert "call this one otherwise" in fault(tmp_path, STUDY + ADD + ADD.replace("add-1", "none"))
 
 
-@pytest.mark.usefixtures("able")
 @pytest.mark.parametrize("reset", ["none", "truncate"])
 def test_a_cluster_that_changes_is_not_shared_between_trials(tmp_path: Path, reset: str) -> None:
     assert "changes it: add" in fault(tmp_path, (STUDY + ADD).replace('"restore"', f'"{reset}"'))
@@ -306,10 +303,21 @@ def test_mistakes_in_words_name_the_flag(words: str, told: str) -> None:
     assert "Traceback" not in result.stderr
 
 
-def test_bench_has_the_same_models_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bench_has_the_same_models_behind_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Study] = []
     monkeypatch.setattr("steelyard.cli.conduct.conduct", lambda study, **_: seen.append(study))
-    words = ["bench", "null", "--duration", "100s", "--do", "3s run id=x -- a b", "--do", "after:x run -- c"]
+    words = [
+        "bench",
+        "null",
+        "--duration",
+        "100s",
+        "--request",
+        "uniform",
+        "--do",
+        "3s run id=x -- a b",
+        "--do",
+        "after:x run -- c",
+    ]
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 0, result.output
     [point] = seen[0].cells
@@ -318,3 +326,5 @@ def test_bench_has_the_same_models_behind_it(monkeypatch: pytest.MonkeyPatch) ->
         "timeline actions: after x: run: run c; at most 600 s",
     ]
     assert point.label == ""
+    (tmp_path / "again.toml").write_text(study_toml(seen[0]))
+    assert read_study(tmp_path / "again.toml").points == seen[0].points

@@ -196,6 +196,20 @@ def test_one_follows_another(tmp_path: Path) -> None:
     assert [action.how for action in play.kept().each()] == ["done"] * 3
 
 
+def test_a_milestone_lets_the_next_begin_and_the_bytes_are_kept_when_they_are_known(tmp_path: Path) -> None:
+    play = Play(tmp_path, "0 add id=join done=streaming", "after:join flush node=node1")
+    play.at(0)
+    assert play.bed.streaming.wait(LIMIT_S)
+    play.at(LIMIT_S)
+    assert (play.one("join").how, play.one("join").bytes) == ("done", None)
+    play.bed.go_on.set()
+    play.settled()
+    join = play.one("join")
+    assert (join.bytes, join.ended_ns) == (1000, join.milestones[0].t_ns)
+    assert [label for label in play.labels if label == "join ended"] == ["join ended"]
+    assert play.one("flush").how == "done"
+
+
 def test_a_node_that_cannot_answer_is_waited_for_until_the_others_miss_it(tmp_path: Path) -> None:
     play = Play(tmp_path, "0 freeze node=node2")
     play.at(0)

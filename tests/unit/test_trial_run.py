@@ -239,7 +239,7 @@ def test_a_timeline_is_carried_out_beside_the_run(tmp_path: Path) -> None:
     assert first.requested_ns >= began_ns + 10**8
     assert (first.how, late.how, late.reason) == ("done", "unfinished", "the run ended first")
     told = [entry["detail"] for entry in run.manifest.timeline if entry["event"] == "action"]
-    assert told[:2] == ["first: started: run", "first: ended: done"]
+    assert told[:2] == [f"first: started: run touch {tmp_path}/done", "first: ended: done"]
     assert told[-1] == "late: ended: unfinished: the run ended first"
     heard = cast("Heard", run.show)
     assert any(live.doing.startswith("late: run ") for live in heard.lives)
@@ -284,6 +284,34 @@ class Stubborn(Bed):
 
     def members(self) -> Sequence[str]:
         return ["node1"]
+
+
+class Impatient(Bed):
+    """Its user asks to stop while it is flushed."""
+
+    capabilities = frozenset({"flush"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.interrupts = Interrupts()
+
+    def flush(self, _node: str, _table: str | None = None, /) -> None:
+        self.interrupts.count += 1
+
+    def members(self) -> Sequence[str]:
+        return ["node1"]
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_when_the_user_asks_to_stop_no_further_action_begins(tmp_path: Path) -> None:
+    bed = Impatient()
+    run = trial_run(tmp_path, bed, bed.interrupts, duration_s=60)
+    with_timeline(run, "0 flush", f"after:flush run -- touch {tmp_path}/begun")
+    run.run()
+    assert run.manifest.status == "interrupted"
+    assert not (tmp_path / "begun").exists()
+    how = [(action.id, action.how) for action in open_run(run.folder).trials[0].actions().each()]
+    assert how == [("flush", "done"), ("run", "unfinished")]
 
 
 @pytest.mark.usefixtures("fake_engine")

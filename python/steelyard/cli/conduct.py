@@ -11,7 +11,7 @@ from steelyard.cli.fail_on import require_claims
 from steelyard.cli.points import show_claims, show_points
 from steelyard.errors import InfrastructureError, Interrupted
 from steelyard.lab.progress import make_show
-from steelyard.lab.study import Outcome
+from steelyard.lab.study import Outcome, check_able
 from steelyard.lab.study import conduct as conduct_study
 from steelyard.lab.time_left import about
 from steelyard.results.clock import process_start_ns
@@ -104,6 +104,7 @@ def list_trials(study: Study) -> None:
     """Print the trials a study becomes, in their order, and about how much time and disk they need."""
     console = Console(highlight=False)
     planned = trials(study)
+    check_able(study, [trial for trial in planned if trial.timeline])
     shares = study.reset not in APART
     for trial in planned:
         words = [f"{trial.number:4}", f"#{trial.repetition}", f"seed {trial.seed}"]

@@ -137,8 +137,8 @@ class PhaseRunner:
     def _tell_observers(self, state: _Phase) -> None:
         """Let them look, and mark what they want, until the phase is stopped or an engine has ended it."""
         for observer in state.observers:
-            if state.ends or state.stopped_s is not None:
-                return
+            if state.ends or state.stopped_s is not None or self.interrupts.requested:
+                return  # nothing new is begun
             for label in observer.tick(time.monotonic_ns(), state.newest):
                 self.fleet.mark(label)
 

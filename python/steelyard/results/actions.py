@@ -18,12 +18,11 @@ FILE = "actions.ndjson"
 
 State = Literal["requested", "started", "ended"]
 How = Literal["done", "limit", "failed", "unfinished"]
-STATES: tuple[State, ...] = ("requested", "started", "ended")
 
 
 @dataclass(frozen=True)
 class ActionRow:
-    """One step of one action: an action has up to three rows.
+    """One step of one action. Of several `ended` rows the last one tells most; their times are equal.
 
     Attributes:
         id: of the action, unique in its timeline.

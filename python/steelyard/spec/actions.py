@@ -162,7 +162,8 @@ class Restart(Doing):
 
     @model_validator(mode="after")
     def _either(self) -> Restart:
-        return _one_way(self, self.node, rolling=self.rolling)
+        _one_way(self.node, rolling=self.rolling)
+        return self
 
 
 class Resize(AnyNode):
@@ -275,7 +276,8 @@ class Upgrade(Doing):
 
     @model_validator(mode="after")
     def _either(self) -> Upgrade:
-        return _one_way(self, self.node, rolling=self.rolling)
+        _one_way(self.node, rolling=self.rolling)
+        return self
 
 
 class PowerLoss(AnyNode):
@@ -304,10 +306,9 @@ class Run(Doing):
         return self
 
 
-def _one_way(action: Any, node: str | None, *, rolling: bool) -> Any:
+def _one_way(node: str | None, *, rolling: bool) -> None:
     if (node is None) != rolling:
         raise ValueError("say either node or rolling = true")
-    return action
 
 
 Action = Annotated[

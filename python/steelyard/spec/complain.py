@@ -116,7 +116,8 @@ def _child(here: Any, part: int | str) -> Any:
 
 def _kind(place: Place, data: Any) -> str | None:
     """What tells the models of a union apart: a system's `kind`, what an action is to `do`."""
-    return _said(place, data, "kind") or _said(place, data, "do")
+    tag: str | None = _said(place, data, "kind") or _said(place, data, "do")
+    return tag
 
 
 def _said(place: Place, data: Any, key: str) -> Any:

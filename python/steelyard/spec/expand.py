@@ -282,9 +282,15 @@ def _study(draft: Draft, sweep: Sweep, points: list[Point]) -> Study:
         workload=first.workload,
         load=first.load,
         points=tuple(points) if swept else (),
-        source=draft.data if swept else {},
+        source=_said(draft.data) if swept else {},
         **design,
     )
+
+
+def _said(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What was said, without the nulls that flags leave where they reset a setting: TOML knows none."""
+    tables = {key: _said(value) if isinstance(value, dict) else value for key, value in values.items()}
+    return {key: value for key, value in tables.items() if value is not None}
 
 
 def _name_files_in_full(draft: Draft, folder: Path | None) -> None:

@@ -128,6 +128,8 @@ def _nodes(action: Doing, system: SystemSettings) -> Iterator[str]:
 
 def _times(action: Doing, point: Point) -> Iterator[str]:
     """Conditions that cannot come true before the run ends."""
+    if action.after == STEADY and point.load.curve:
+        yield "along a curve nothing is meant to be steady: say at, or after another action"
     least = max(action.at or 0.0, LEAST_STEADY_S if action.after == STEADY else 0.0) + action.wait
     ends = point.load.duration_s
     if ends is not None and least >= ends:

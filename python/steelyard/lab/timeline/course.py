@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from steelyard.lab.timeline.conditions import NS, Holds, Trigger
@@ -33,6 +34,7 @@ class Course:
         self._newest: tuple[str, int] | None = None
         self._since_ns = 0
         self._bytes: int | None = None
+        self._ended: ActionRow | None = None
 
     @property
     def id(self) -> str:
@@ -94,9 +96,13 @@ class Course:
         return rows
 
     def returned(self, t_ns: int, moved: int | None) -> list[Row]:
-        """The system says that it is done; `moved` bytes, if it knows."""
+        """The system says that it is done; `moved` bytes, if it knows.
+
+        Of one that a milestone has ended before, its end is told once more, at the same time, with the bytes.
+        """
         if not self.under_way:
-            return []
+            ended = self._ended if moved is not None and self._ended and self._ended.how == "done" else None
+            return [replace(ended, bytes=moved)] if ended else []
         self._bytes = moved
         if self._done:
             self.stage = "settling"
@@ -138,7 +144,8 @@ class Course:
 
     def _end(self, how: How, t_ns: int, reason: str = "") -> ActionRow:
         self.stage = "ended"
-        return self._row("ended", t_ns, how=how, reason=reason, bytes=self._bytes)
+        self._ended = self._row("ended", t_ns, how=how, reason=reason, bytes=self._bytes)
+        return self._ended
 
     def _row(self, state: Any, t_ns: int, **more: Any) -> ActionRow:
         return ActionRow(self.id, self.action.what, state, t_ns, self.nodes, self._parameters, **more)

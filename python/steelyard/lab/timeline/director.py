@@ -61,6 +61,7 @@ class Director:
         self._courses: list[Course] = []
         self._figures = NodeFigures(watch.latest)
         self._targets: Sequence[Any] = ()
+        self._ended: set[str] = set()
         self._over = False
         if any(action.after == STEADY for action in actions):
             import_module("scipy.stats")  # takes a second of CPU, which would fall into the run
@@ -180,7 +181,7 @@ class Director:
                 self._show.say(f"{row.id}: {row.node} {row.what}".replace("  ", " "))
                 continue
             self._log.action(row)
-            if row.state == "requested":
+            if row.state == "requested" or (row.id in self._ended and row.state == "ended"):
                 continue
             said = _words(row)
             self._manifest.event("action", f"{row.id}: {said}", t_ns=row.t_ns)
@@ -188,6 +189,7 @@ class Director:
             if row.how not in (None, "done"):
                 self._manifest.warn("action", f"{row.id}: {said}")
             if row.state == "ended":
+                self._ended.add(row.id)
                 for other in self._courses:
                     other.trigger.ended(row.id, row.t_ns)
             labels.append(f"{course.id} {row.state}")
@@ -201,7 +203,7 @@ class Director:
 
 
 def _words(row: ActionRow) -> str:
-    """`started: add node4`, `ended: done`, `ended: failed: ...`."""
+    """`started: add node4`, `started: run kubectl scale ...`, `ended: done`, `ended: failed: ...`."""
     if row.state == "started":
-        return f"started: {' '.join([row.do, *row.nodes])}"
+        return " ".join(["started:", row.do, *row.parameters.get("command", ()), *row.nodes])
     return ": ".join(word for word in ("ended", row.how, row.reason) if word)
