@@ -141,9 +141,14 @@ def _cpu(trial: TrialReport, origin: float, seconds: float, shades: Rows, rules:
         at, used = rates(*samples(trial.system, node, CPU))
         inside = (at >= origin) & (at <= origin + seconds)
         every = bin_seconds(int(inside.sum()))
+        whole = int(inside.sum()) // every * every
+        ends, mean = (
+            at[inside][:whole][every - 1 :: every],
+            used[inside][:whole].reshape(-1, every).mean(axis=1),
+        )
         rows += [
             {"x": rounded_s(t - origin), "series": clean(node), "y": rounded(v)}
-            for t, v in list(zip(at[inside], used[inside], strict=True))[::every]
+            for t, v in zip(ends, mean, strict=True)
         ]
     order = list(dict.fromkeys(row["series"] for row in rows))
     if not order:
