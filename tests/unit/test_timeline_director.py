@@ -47,8 +47,10 @@ class Growing:
     capabilities = frozenset({"detect"})
 
     def missed(self, node: str) -> bool:
-        """Only when it is asked for the third time."""
+        """Only when it is asked for the third time; the first time nobody can tell."""
         self.calls.append(("missed", node))
+        if self.calls.count(("missed", node)) == 1:
+            raise InfrastructureError("not now")
         return self.calls.count(("missed", node)) > 2
 
     def serves(self) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from steelyard.errors import InfrastructureError
+from steelyard.errors import InfrastructureError, SteelyardError
 from steelyard.hosts.say import Say
 from steelyard.lab.timeline.commands import Cancelled, last_line, run_command, until_it_succeeds
 from steelyard.spec.triggers import Command
@@ -103,26 +103,14 @@ def _remove(_action: Any, nodes: Sequence[str], scene: Scene) -> int | None:
     return moved
 
 
-def _missing(call: OfNode, milestone: str) -> How:
-    """What makes a node unable to answer: done when the others have noticed, where they can be asked."""
+def _noticed(call: OfNode, milestone: str, *, missed: bool) -> How:
+    """What makes a node unable to answer, or able again: done when the others have noticed."""
 
     def how(action: Any, nodes: Sequence[str], scene: Scene) -> None:
         for node in nodes:
             call(scene.testbed, action, node, scene.say)
             scene.note(node, milestone)
-            _await_others(node, scene, missed=True)
-
-    return how
-
-
-def _back(call: OfNode, milestone: str) -> How:
-    """What lets a node answer again: done when the others count it among them."""
-
-    def how(action: Any, nodes: Sequence[str], scene: Scene) -> None:
-        for node in nodes:
-            call(scene.testbed, action, node, scene.say)
-            scene.note(node, milestone)
-            _await_others(node, scene, missed=False)
+            _await_others(node, scene, missed=missed)
 
     return how
 
@@ -133,12 +121,20 @@ def _await_others(server: str, scene: Scene, *, missed: bool) -> None:
     can_tell = "detect" in scene.testbed.capabilities and len(members(scene.testbed)) > 1
     if not can_tell or part not in ("", REGION_SERVER):
         return
-    while scene.testbed.missed(node) is not missed:
+    while _is_missed(scene.testbed, node) is not missed:
         if not scene.testbed.serves():
             return
         if scene.cancelled.wait(ASK_EVERY_S):
             raise Cancelled
     scene.note(node, "detected" if missed else "serves")
+
+
+def _is_missed(testbed: Any, node: str) -> bool | None:
+    """Whether the others miss it; None where they cannot tell just now."""
+    try:
+        return bool(testbed.missed(node))
+    except (SteelyardError, OSError):
+        return None
 
 
 def _resize(action: Any, nodes: Sequence[str], scene: Scene) -> None:
@@ -189,13 +185,13 @@ def _each(call: OfNode, milestone: str) -> How:
 HOW: Mapping[str, How] = {
     "add": _add,
     "remove": _remove,
-    "kill": _missing(lambda bed, _, node, __: bed.kill(node), "down"),
-    "freeze": _missing(lambda bed, _, node, __: bed.freeze(node), "frozen"),
-    "thaw": _back(lambda bed, _, node, __: bed.thaw(node), "thawed"),
+    "kill": _noticed(lambda bed, _, node, __: bed.kill(node), "down", missed=True),
+    "freeze": _noticed(lambda bed, _, node, __: bed.freeze(node), "frozen", missed=True),
+    "thaw": _noticed(lambda bed, _, node, __: bed.thaw(node), "thawed", missed=False),
     "restart": _each(lambda bed, _, node, say: bed.restart(node, say), "serves"),
     "resize": _resize,
-    "partition": _missing(lambda bed, _, node, __: bed.partition(node), "cut"),
-    "heal": _back(lambda bed, _, node, __: bed.heal(node), "healed"),
+    "partition": _noticed(lambda bed, _, node, __: bed.partition(node), "cut", missed=True),
+    "heal": _noticed(lambda bed, _, node, __: bed.heal(node), "healed", missed=False),
     "throttle": _each(lambda bed, a, node, __: bed.throttle(node, a.read_mib, a.write_mib), "throttled"),
     "stream-limit": _each(lambda bed, a, node, __: bed.limit_streams(node, a.mbit), "limited"),
     "compaction-limit": _each(lambda bed, a, node, __: bed.limit_compactions(node, a.mbit), "limited"),
