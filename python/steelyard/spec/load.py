@@ -171,6 +171,7 @@ class Load(Model):
         asked = {
             "audit follows a run": self.audit,
             "a timeline is of a run": self.timeline != NONE,
+            "marks are of a run": self.marks,
             "search is for the rate of a run": self.search is not None,
             "a share of a highest rate is for a run": isinstance(self.target, ShareOf),
         }
