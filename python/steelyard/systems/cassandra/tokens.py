@@ -57,7 +57,7 @@ def joining_tokens(
     span = SPANS[partitioner]
     ring = {name: [span.place(token) for token in found] for name, found in tokens.items()}
     share = span.width / (len(ring) + joiners)
-    made = []
+    made: list[str] = []
     for _ in range(joiners):
         taken: list[int] = []
         for left in range(each, 0, -1):
