@@ -111,7 +111,6 @@ def test_every_point_reserves_what_any_timeline_adds(tmp_path: Path) -> None:
     assert study.points[0].system.node_names == ("node1", "node2", "node3", "node4")
 
 
-@pytest.mark.usefixtures("able")
 def test_what_no_point_adds_is_not_reserved(tmp_path: Path) -> None:
     more = '\n[[timelines.unused]]\nid = "j"\nat = "1s"\ndo = "add"\nnodes = 6\n'
     study = read(tmp_path, STUDY + ADD + more)
@@ -254,10 +253,11 @@ def test_editors_are_told_of_actions() -> None:
 
 
 def test_the_page_says_what_can_be_run(tmp_path: Path) -> None:
-    [text] = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    [text] = [block for kind, block in blocks if kind == "toml"]
     study = read(tmp_path, text)
     assert [len(point.timeline) for point in study.points] == [0, 2]
-    said = [words for block in re.findall(r"```\n(.*?)```", PAGE, re.DOTALL) for words in shlex.split(block)]
+    said = [words for kind, block in blocks if not kind for words in shlex.split(block)]
     texts = [text for flag, text in itertools.pairwise(said) if flag == "--do"]
     assert [action["do"] for action in actions_of(texts)] == ["run", "add", "remove"]
 
