@@ -85,7 +85,12 @@ class FaultyCluster(RunningCluster[NodeT]):
         self._start_again(chosen)
         for found in chosen:
             self._wait_serves(found, say)
+        self._wait_counted(chosen)
+        for found in chosen:
             note(found.name, "serves")
+
+    def _wait_counted(self, chosen: Sequence[NodeT]) -> None:
+        """Wait until the others count nodes that serve again as there, where that is another matter."""
 
     def _cut_power(self, chosen: Sequence[NodeT]) -> None:
         servers = [server for found in chosen for server in found.servers if server.alive]

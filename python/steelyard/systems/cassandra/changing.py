@@ -19,8 +19,9 @@ from steelyard.systems.cassandra.inside import Inside
 from steelyard.systems.cassandra.moving import Milestones
 from steelyard.systems.cassandra.node import LocalNode
 from steelyard.systems.cassandra.tokens import joining_tokens
-from steelyard.systems.cluster import LocalCluster
+from steelyard.systems.cluster import START_LIMIT_S, LocalCluster
 from steelyard.systems.node import NodeSpec
+from steelyard.systems.waiting import wait_until
 
 OPERATION_LIMIT_S = 24 * 3600.0
 """Of a cleanup, a repair: the action that asks for it has its own limit."""
@@ -170,6 +171,15 @@ class ChangingCassandra(LocalCluster[LocalNode]):
                     told.append(inside.unreachable())
         seen = [one for one in told if one is not None]
         return bool(seen) and all(gone.spec.address in one for one in seen)
+
+    def _wait_counted(self, chosen: Sequence[LocalNode]) -> None:
+        """A node that answers may still take those for dead whom it has not heard of since its start."""
+        wait_until(
+            lambda: not any(self.missed(found.name) for found in chosen),
+            [found.server for found in chosen],
+            START_LIMIT_S,
+            "others do not count a node that serves again",
+        )
 
     # --- limits and housekeeping ---
 

@@ -154,12 +154,22 @@ def remove_dead(dead: LocalNode, others: Sequence[LocalNode], port: int, milesto
         identity = next((hosts[name] for name in hosts if name.lstrip("/") == dead.spec.address), None)
         if identity is None:
             raise InfrastructureError(f"{alive[0].name} knows no node at {dead.spec.address}")
+        _wait_missed(dead, inside)
         milestones.reached(dead, "leaving")
         inside[0].operate("removenode", identity, timeout_s=MOVE_LIMIT_S)
         moved = sum(node.received() for node in inside) - before
     _wait_forgotten(dead, alive)
     milestones.reached(dead, "left")
     return moved
+
+
+def _wait_missed(dead: LocalNode, members: Sequence[Inside]) -> None:
+    """Members refuse to remove a node while one of them counts it as alive: some 20 s after its death."""
+
+    def missed() -> bool:
+        return all(dead.spec.address in (member.unreachable() or ()) for member in members)
+
+    wait_until(missed, [], MOVE_LIMIT_S, f"{dead.name} is dead, and others do not notice")
 
 
 def _wait_forgotten(gone: LocalNode, others: Sequence[LocalNode]) -> None:
