@@ -48,8 +48,8 @@ files of passwords, certificates and addresses, which are the client's."""
 OWN_MACHINE = {
     "engine/process.py", "lab/lease.py", "calibrate/drive.py", "results/clock.py", "lab/timeline/commands.py"
 }  # fmt: skip
-"""The engine's own process; the page cache, the processors and the clock of the machine that measures; what a user
-has it run."""
+"""The engine's own process; the page cache, the processors and the clock of the machine that measures; what a
+user has it run."""
 
 
 def touches(source: str) -> Iterator[str]:
