@@ -99,6 +99,7 @@ public final class SteelyardAgent implements Runnable {
         "ReleaseVersion", "SchemaVersion", "LocalHostId", "EndpointToHostId", "NativeTransportRunning",
     };
 
+    private static final long REPAIR_POLL_MS = 100;
     private static final String STRINGS = "[Ljava.lang.String;";
     private static final String STRING = "java.lang.String";
     private static final AtomicLong CPU_NS = new AtomicLong();
@@ -390,7 +391,11 @@ public final class SteelyardAgent implements Runnable {
             case "removenode":
                 return invoke("removeNode", STRING, words[2]);
             case "streamthroughput":
-                return streamThroughput(Integer.parseInt(words[2]));
+                return streamThroughput(Integer.parseInt(words[2]), words.length > 3 ? Integer.parseInt(words[3]) : -1);
+            case "compactionthroughput":
+                return compactionThroughput(Integer.parseInt(words[2]));
+            case "repair":
+                return repair(keyspaces(first, "NonSystemKeyspaces"));
             case "snapshot":
                 return invoke("takeSnapshot", STRING, words[2], "java.util.Map", new LinkedHashMap<String, String>(),
                     STRINGS, Arrays.copyOfRange(words, 3, words.length));
@@ -398,7 +403,8 @@ public final class SteelyardAgent implements Runnable {
                 return invoke("clearSnapshot", STRING, words[2], STRINGS, Arrays.copyOfRange(words, 3, words.length));
             default:
                 throw new IllegalArgumentException("unknown operation '" + words[1] + "' (known: status, flush, compact,"
-                    + " cleanup, drain, decommission, removenode, streamthroughput, snapshot, clearsnapshot)");
+                    + " cleanup, drain, decommission, removenode, streamthroughput, compactionthroughput, repair,"
+                    + " snapshot, clearsnapshot)");
         }
     }
 
@@ -456,13 +462,53 @@ public final class SteelyardAgent implements Runnable {
         }
     }
 
-    /** Limits streaming to other nodes, files as a whole included; 0 lifts the limits. */
-    private static Object streamThroughput(int megabits) throws JMException {
+    /**
+     * Repairs in full what this node has of keyspaces, and waits for it. A keyspace with one copy needs none: the
+     * server gives such a repair the number 0.
+     */
+    private static Object repair(List<String> keyspaces) throws JMException {
+        Map<String, String> options = new LinkedHashMap<>();
+        options.put("incremental", "false");
+        for (String keyspace : keyspaces) {
+            Object number = invoke("repairAsync", STRING, keyspace, "java.util.Map", options);
+            if (((Number) number).intValue() != 0) {
+                awaitRepair(keyspace, number);
+            }
+        }
+        return null;
+    }
+
+    private static void awaitRepair(String keyspace, Object number) throws JMException {
+        while (true) {
+            List<?> status = (List<?>) invoke("getParentRepairStatus", "int", number);
+            String state = status == null || status.isEmpty() ? "" : status.get(0).toString();
+            if (state.equals("COMPLETED")) {
+                return;
+            }
+            if (state.equals("FAILED")) {
+                throw new IllegalStateException("repair of " + keyspace + " failed: " + status);
+            }
+            try {
+                Thread.sleep(REPAIR_POLL_MS);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException("repair of " + keyspace + " was interrupted");
+            }
+        }
+    }
+
+    private static Object compactionThroughput(int mebibytes) throws JMException {
+        Map<String, Object> set = new LinkedHashMap<>();
+        trySet("CompactionThroughputMbPerSec", mebibytes, set); // in MiB/s, whatever it is called
+        return set;
+    }
+
+    /** Limits streaming to other nodes, files as a whole included (by their own limit if given); 0 lifts the limits. */
+    private static Object streamThroughput(int megabits, int whole) throws JMException {
         Map<String, Object> set = new LinkedHashMap<>();
         if (!trySet("StreamThroughputMbitPerSec", megabits, set)) {
             trySet("StreamThroughputMbPerSec", megabits, set); // 3.11, in megabits too
         }
-        int mebibytes = (int) Math.ceil(megabits * 1e6 / 8 / 1024 / 1024);
+        int mebibytes = whole >= 0 ? whole : (int) Math.ceil(megabits * 1e6 / 8 / 1024 / 1024);
         trySet("EntireSSTableStreamThroughputMebibytesPerSec", mebibytes, set);
         return set;
     }

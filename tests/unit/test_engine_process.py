@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +83,43 @@ def test_engines_start_together_and_go_on_where_the_last_ended(
     three.merge()
     assert (tmp_path / "engine" / "events.ndjson").is_file()
     assert [p["engine"]["index"] for p in three.plans] == [0, 1, 2]
+
+
+def test_commands_of_many_threads_are_whole_and_in_order(fake_engine: FakeEngine, tmp_path: Path) -> None:
+    one = fleet(fake_engine, tmp_path)
+    one.start()
+    written: list[bytes] = []
+    (process,) = one.processes
+    stdin = process._process.stdin
+    assert stdin is not None
+
+    class Pipe:
+        """Lets another thread go on between a line and its end."""
+
+        def write(self, line: bytes) -> None:
+            written.append(line)
+            for part in (line[:9], line[9:]):
+                stdin.write(part)
+                stdin.flush()
+
+        def flush(self) -> None:
+            """Done."""
+
+        close = stdin.close
+
+    process._process.stdin = Pipe()  # type: ignore[assignment]
+    marks: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: marks.extend(one.mark(f"m{n}") for n in range(20))) for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(marks) == 160
+    ids = [json.loads(line)["id"] for line in written]
+    assert ids == sorted(ids)
+    one.finish()
 
 
 def test_stop_ends_phase_and_process(fake_engine: FakeEngine, tmp_path: Path) -> None:

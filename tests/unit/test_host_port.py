@@ -25,8 +25,9 @@ from steelyard.hosts.say import Say
 from steelyard.hosts.snapshots import Rules
 from steelyard.spec.local import LocalSystem
 from steelyard.systems.base import Settled
+from steelyard.systems.capabilities import AddOptions, Note
 from steelyard.systems.cluster import LocalCluster
-from steelyard.systems.node import Node, NodeSpec
+from steelyard.systems.node import Node, NodeSpec, stop
 from steelyard.systems.server import ServerSpec
 from steelyard.watch.target import WatchTarget
 
@@ -44,8 +45,11 @@ OWN_FILES = {
 }  # fmt: skip
 """The engine's store, which lives where the engine does; `doctor`, which looks at this machine; the user's
 files of passwords, certificates and addresses, which are the client's."""
-OWN_MACHINE = {"engine/process.py", "lab/lease.py", "calibrate/drive.py", "results/clock.py"}
-"""The engine's own process; the page cache, the processors and the clock of the machine that measures."""
+OWN_MACHINE = {
+    "engine/process.py", "lab/lease.py", "calibrate/drive.py", "results/clock.py", "lab/timeline/commands.py"
+}  # fmt: skip
+"""The engine's own process; the page cache, the processors and the clock of the machine that measures; what a
+user has it run."""
 
 
 def touches(source: str) -> Iterator[str]:
@@ -129,7 +133,12 @@ class StandIn(LocalCluster[Node]):
         pass
 
     def _specs(self, block: str, _spaces: Sequence[str]) -> Sequence[NodeSpec]:
-        numbers = range(1, self.system.size + 1)
+        return self._numbered(block, range(1, self.system.size + 1))
+
+    def _reserved(self, block: str, _spaces: Sequence[str]) -> Sequence[NodeSpec]:
+        return self._numbered(block, range(self.system.size + 1, self.system.size + self.system.spare + 1))
+
+    def _numbered(self, block: str, numbers: range) -> Sequence[NodeSpec]:
         return [NodeSpec(n, f"node{n}", f"{block}.{n}", self.folder / f"node{n}") for n in numbers]
 
     def _listening(self, spec: NodeSpec) -> Mapping[Endpoint, str]:
@@ -170,6 +179,19 @@ class StandIn(LocalCluster[Node]):
 
     def targets(self) -> Sequence[WatchTarget]:
         return [WatchTarget(found.name, self.name, found.group.folders) for found in self.nodes]
+
+    def add(self, names: Sequence[str], options: AddOptions, note: Note, say: Say) -> None:
+        for found in self._grow(names, self._make_node, limited=options.limited):
+            found.start()
+            self._wait_serves(found, say)
+            note(found.name, "joined")
+
+    def remove(self, names: Sequence[str], note: Note, _say: Say) -> None:
+        gone = [self.node(name) for name in names]
+        stop([server for found in gone for server in found.servers])
+        self._shrink(gone)
+        for name in names:
+            note(name, "stopped")
 
     def driver(self) -> dict[str, Any]:
         return {}

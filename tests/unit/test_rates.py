@@ -70,7 +70,7 @@ def found(monkeypatch: pytest.MonkeyPatch, bed: type[Bed]) -> list[float]:
                                   "asked": asked.model_dump()}  # fmt: skip
         return rate
 
-    monkeypatch.setattr("steelyard.lab.trial.find_rate", find)
+    monkeypatch.setattr("steelyard.lab.stages.find_rate", find)
     monkeypatch.setattr("steelyard.lab.shared_rates.create", lambda *_, **__: Bed())
     return rates
 

@@ -67,6 +67,13 @@ def test_nothing_is_said_of_steadiness_where_the_rate_is_meant_to_change(model: 
     assert before.steady is not None
 
 
+def test_claims_may_ask_what_the_audit_found(model: ReportModel) -> None:
+    figures = model.trials[0].figures
+    found = {name: figures[name] for name in ("audit_records", "audit_lost", "audit_stale", "audit_unread")}
+    assert found == {"audit_records": 2000.0, "audit_lost": 2.0, "audit_stale": 4.0, "audit_unread": 1.0}
+    assert "audit_lost" not in build(SAMPLE).trials[0].figures, "nothing was read back there"
+
+
 def test_the_audit_is_in_the_other_formats(model: ReportModel) -> None:
     for text in (render_markdown(model, None), render_html(model, None)):
         assert "Acknowledged writes read back" in text

@@ -201,14 +201,15 @@ def test_every_short_name_sets_something(tmp_path: Path) -> None:
         "theta": "0.5", "version": "4.1", "cpu": "0.5", "memory": '"1g"', "consistency": '"TWO"',
         "read-consistency": '"TWO"', "write-consistency": '"TWO"', "partitioner": '"RandomPartitioner"',
         "commitlog-sync": '"group"', "durability": "false", "heap": '"512m"', "in-flight": "9",
-        "token-aware": "false",
+        "token-aware": "false", "timeline": '"x"',
     }  # fmt: skip
     plain = (
         'workload = "a"\nload = { target = 3, operations = 9 }\nsystem = { kind = "cassandra", nodes = 3 }\n'
     )
+    timeline = '[[timelines.x]]\nid = "a"\nat = 1\ndo = "run"\ncommand = ["true"]\n'
     before = read(tmp_path, plain).cells[0]
     for name in short_names():
-        text = f"{plain}[factors]\n{name} = [{levels.get(name, 2)}]\n"
+        text = f"{plain}[factors]\n{name} = [{levels.get(name, 2)}]\n{timeline}"
         [point] = read(tmp_path, text).points
         changed = [
             part for part in ("system", "workload", "load") if getattr(point, part) != getattr(before, part)

@@ -8,9 +8,17 @@ from pathlib import Path
 import pytest
 
 from steelyard.errors import InputError
+from steelyard.spec.kind import declared
 from steelyard.spec.system import CassandraSystem, CqlAccess, Datacenter, Replication
 from steelyard.systems.cassandra import config, old_names, profile, replication, shipped
-from steelyard.systems.cassandra.tokens import MURMUR3_MIN, RANDOM_RANGE, initial_tokens
+from steelyard.systems.cassandra.tokens import (
+    MURMUR3_MIN,
+    RANDOM_RANGE,
+    SPANS,
+    initial_tokens,
+    joining_tokens,
+    owned,
+)
 from steelyard.systems.cassandra.versions import LINES, coordinates, resolve
 
 FIVE, THREE = LINES["5.0"], LINES["3.11"]
@@ -118,7 +126,8 @@ def test_written_yaml_reads_as_what_was_meant(tmp_path: Path) -> None:
     system = CassandraSystem(nodes=2)
     first, second = config.node_specs(system, "127.10.9", tmp_path, [])
     shared = config.settings(system, FIVE)
-    settings = config.node_settings(shared, second, "lab", first.address, None)
+    seeds = config.seeds(first.address, second.address)
+    settings = config.node_settings(shared, second, "lab", seeds, None)
     files = config.files(second, settings, [first, second])
     lines = files["conf/cassandra.yaml"].splitlines()
     read = {key: json.loads(value) for key, value in (line.split(": ", 1) for line in lines)}
@@ -176,3 +185,95 @@ def test_versions() -> None:
     assert coordinates("3.11.13", THREE)[1] == "org.apache.cassandra:cassandra-thrift:3.11.13"
     with pytest.raises(InputError, match=r"Cassandra 4\.0 cannot be run"):
         resolve("4.0")
+
+
+def places(partitioner: str, tokens: list[str]) -> list[list[int]]:
+    span = SPANS[partitioner]
+    return [[span.place(token) for token in line.split(",")] for line in tokens]
+
+
+@pytest.mark.parametrize("partitioner", ["Murmur3Partitioner", "RandomPartitioner", "ByteOrderedPartitioner"])
+@pytest.mark.parametrize(
+    ("nodes", "each", "joiners"), [(1, 4, 1), (2, 4, 1), (3, 4, 1), (3, 16, 3), (6, 4, 6)]
+)
+def test_joiners_take_their_share_of_the_ring(partitioner: str, nodes: int, each: int, joiners: int) -> None:
+    there = initial_tokens(partitioner, nodes, each)
+    tokens = {f"node{n}": line.split(",") for n, line in enumerate(there, 1)}
+    made = joining_tokens(partitioner, tokens, joiners, each)
+    assert made == joining_tokens(partitioner, tokens, joiners, each)  # nothing is drawn
+    found = places(partitioner, [*there, *made])
+    everywhere = [place for line in found for place in line]
+    width = SPANS[partitioner].width
+    assert [len(line) for line in found] == [each] * (nodes + joiners)
+    assert len(set(everywhere)) == len(everywhere)
+    assert all(0 <= place < width for place in everywhere)
+    shares = owned({str(n): line for n, line in enumerate(found)}, width)
+    assert sum(shares.values()) == width
+    ideal = width / (nodes + joiners)
+    assert all(abs(shares[str(n)] - ideal) <= ideal * 1e-3 for n in range(nodes, nodes + joiners))
+    assert max(shares.values()) <= 1.35 * ideal
+
+
+def test_a_ring_grows_again_after_a_node_left() -> None:
+    there = initial_tokens("Murmur3Partitioner", 3, 4)
+    tokens = {f"node{n}": line.split(",") for n, line in enumerate(there, 1)}
+    (fourth,) = joining_tokens("Murmur3Partitioner", tokens, 1, 4)
+    del tokens["node2"]
+    (again,) = joining_tokens("Murmur3Partitioner", tokens | {"node4": fourth.split(",")}, 1, 4)
+    assert not set(again.split(",")) & set(fourth.split(","))
+
+
+def test_tokens_of_unknown_keys_cannot_be_split() -> None:
+    with pytest.raises(InputError, match="not of the form of YCSB's keys") as caught:
+        joining_tokens("ByteOrderedPartitioner", {"node1": [b"apple".hex()]}, 1, 1)
+    assert "spare" in str(caught.value.hint)
+
+
+def test_spare_nodes_come_after_all_others_and_take_turns(tmp_path: Path) -> None:
+    system = CassandraSystem(nodes=2, spare=2)
+    specs = config.node_specs(system, "127.10.9", tmp_path, [])
+    assert [spec.name for spec in specs] == ["node1", "node2", "node3", "node4"]
+    assert [spec.address for spec in specs[2:]] == ["127.10.9.3", "127.10.9.4"]
+    two = (Datacenter(name="a", nodes=2, racks=2), Datacenter(name="b", nodes=1))
+    specs = config.node_specs(CassandraSystem(datacenters=two, spare=3), "127.10.9", tmp_path, [])
+    there = [(spec.datacenter, spec.rack) for spec in specs]
+    assert there == [
+        ("a", "rack1"), ("b", "rack1"), ("a", "rack2"), ("a", "rack1"), ("b", "rack1"), ("a", "rack2")
+    ]  # fmt: skip
+
+
+def test_spare_nodes_shape_no_data() -> None:
+    two, more = (CassandraSystem(nodes=2, spare=spare, profile="quick") for spare in (0, 3))
+    shared = config.settings(two, FIVE)
+    assert config.settings(more, FIVE) == shared
+    assert config.tokens_of(more, shared) == config.tokens_of(two, shared)
+    assert "spare" in declared("cassandra").shapeless
+
+
+def test_tokens_given_for_spare_nodes_are_theirs() -> None:
+    system = CassandraSystem(nodes=2, spare=1, settings={"initial_token": ["1", "2", "3"]})
+    shared = config.settings(system, FIVE)
+    assert config.tokens_of(system, shared) == ["1", "2"]
+    assert config.given_tokens(system) == ["1", "2", "3"]
+    with pytest.raises(InputError, match="3 values for 2 nodes"):
+        config.given_tokens(system.model_copy(update={"spare": 0}))
+
+
+def test_nodes_that_hold_the_copies_stay(tmp_path: Path) -> None:
+    three = config.node_specs(CassandraSystem(nodes=3), "127.10.9", tmp_path, [])
+    replication.check_left(CqlAccess(replication=Replication(factor=3)), three)
+    with pytest.raises(InputError, match="2 nodes would be left, too few for replication factor 3"):
+        replication.check_left(CqlAccess(replication=Replication(factor=3)), three[:2])
+    with pytest.raises(InputError, match="0 nodes would be left"):
+        replication.check_left(CqlAccess(), [])
+
+
+def test_a_repair_that_does_not_tell_its_end_is_refused_before_anything_starts() -> None:
+    kind = declared("cassandra")
+    assert {"add", "remove", "cleanup", "repair"} <= kind.able(CassandraSystem())
+    old = CassandraSystem(version="3.11")
+    assert kind.able(CassandraSystem()) - kind.able(old) == {"repair"}
+    fault = kind.why_not("repair", old)
+    assert fault is not None
+    assert "3.11 does not tell when a repair ends" in fault[0]
+    assert not {"add", "remove"} & kind.able(CassandraSystem(watch=False))

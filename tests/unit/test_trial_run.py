@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import psutil
 import pytest
 from engine_fixtures import FakeEngine, Heard
+from pydantic import TypeAdapter
 
 from steelyard.engine.fleet import Fleet
 from steelyard.engine.path import find_engine
@@ -21,9 +23,11 @@ from steelyard.lab.phase import PhaseRunner
 from steelyard.lab.signals import Interrupts
 from steelyard.lab.trial import TrialRun
 from steelyard.results.read import open_run
+from steelyard.spec.do_words import actions_of
 from steelyard.spec.load import Load
 from steelyard.spec.models import Study
 from steelyard.spec.system import NullSystem
+from steelyard.spec.timeline import Timeline
 from steelyard.spec.trials import trials
 from steelyard.spec.workload import CORE
 from steelyard.systems.base import Death, Settled
@@ -213,6 +217,133 @@ def test_marks_are_made_when_their_time_has_come_and_not_after_the_end(tmp_path:
     assert [entry["detail"] for entry in told] == ["first", "second"]
     start_ns = run.manifest.phases[1]["start_ns"]
     assert all(entry["t_ns"] >= start_ns + n * 10**8 for n, entry in enumerate(told, start=1))
+
+
+def with_timeline(run: TrialRun, *texts: str) -> TrialRun:
+    actions = TypeAdapter(Timeline).validate_python(actions_of(texts))
+    run.trial = run.trial.model_copy(update={"timeline": actions})
+    return run
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_a_timeline_is_carried_out_beside_the_run(tmp_path: Path) -> None:
+    texts = (f"0.1s run id=first -- touch {tmp_path}/done", "after:first run id=late -- sleep 1000")
+    run = with_timeline(trial_run(tmp_path, Bed(), warmup_s=0.1, duration_s=1.0, engines=2), *texts)
+    run.run()
+    assert run.error is None
+    assert (tmp_path / "done").exists()
+    result = open_run(run.folder).trials[0]
+    first, late = result.actions().each()
+    began_ns = run.manifest.phases[-1]["start_ns"]
+    assert first.requested_ns is not None
+    assert first.requested_ns >= began_ns + 10**8
+    assert (first.how, late.how, late.reason) == ("done", "unfinished", "the run ended first")
+    told = [entry["detail"] for entry in run.manifest.timeline if entry["event"] == "action"]
+    assert told[:2] == [f"first: started: run touch {tmp_path}/done", "first: ended: done"]
+    assert told[-1] == "late: ended: unfinished: the run ended first"
+    heard = cast("Heard", run.show)
+    assert any(live.doing.startswith("late: run ") for live in heard.lives)
+    assert not any("sleep" in p.name() for p in psutil.Process().children(recursive=True))
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_nothing_is_done_in_other_phases(tmp_path: Path) -> None:
+    run = with_timeline(trial_run(tmp_path, Bed(), phases=["load"]), "0 run -- true")
+    run.run()
+    assert run.error is None
+    assert open_run(run.folder).trials[0].actions().rows == ()
+
+
+@pytest.mark.parametrize("mode", ["die-in-run", "garbage-in-run"])
+def test_when_the_engine_fails_actions_end_too(fake_engine: FakeEngine, tmp_path: Path, mode: str) -> None:
+    fake_engine.mode(mode)
+    texts = ("0 run -- sleep 1000", "60s run id=late -- true")
+    run = with_timeline(trial_run(tmp_path, Bed(), duration_s=1.0), *texts)
+    run.run()
+    assert run.manifest.status == "failed"
+    assert {a.how for a in open_run(run.folder).trials[0].actions().each()} == {"unfinished"}
+    assert not any("sleep" in p.name() for p in psutil.Process().children(recursive=True))
+
+
+class Stubborn(Bed):
+    """Its node joins for as long as its servers run, and one more is started by then."""
+
+    capabilities = frozenset({"flush"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.downs = threading.Event()
+
+    def flush(self, _node: str, _table: str | None = None, /) -> None:
+        assert self.downs.wait(20)
+        self.calls.append("flushed")
+
+    def down(self, say: Say) -> None:
+        super().down(say)
+        self.downs.set()
+
+    def members(self) -> Sequence[str]:
+        return ["node1"]
+
+
+class Impatient(Bed):
+    """Its user asks to stop while it is flushed."""
+
+    capabilities = frozenset({"flush"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.interrupts = Interrupts()
+
+    def flush(self, _node: str, _table: str | None = None, /) -> None:
+        self.interrupts.count += 1
+
+    def members(self) -> Sequence[str]:
+        return ["node1"]
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_when_the_user_asks_to_stop_no_further_action_begins(tmp_path: Path) -> None:
+    bed = Impatient()
+    run = trial_run(tmp_path, bed, bed.interrupts, duration_s=60)
+    with_timeline(run, "0 flush", f"after:flush run -- touch {tmp_path}/begun")
+    run.run()
+    assert run.manifest.status == "interrupted"
+    assert not (tmp_path / "begun").exists()
+    how = [(action.id, action.how) for action in open_run(run.folder).trials[0].actions().each()]
+    assert how == [("flush", "done"), ("run", "unfinished")]
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_what_an_action_did_while_the_system_went_down_goes_down_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("steelyard.lab.trial.ACTIONS_GRACE_S", 0.0)
+    bed = Stubborn()
+    run = with_timeline(trial_run(tmp_path, bed, duration_s=0.5), "0 flush")
+    run.run()
+    assert run.manifest.status == "done"
+    assert bed.calls[-2:] == ["flushed", "down"] or bed.calls[-2:] == ["down", "flushed"]
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_the_search_after_the_run_stands_beside_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched: list[bool] = []
+
+    def find(runner: PhaseRunner, _asked: object, *, after: bool = False) -> float:
+        searched.append(after)
+        runner.manifest.event("probe", f"after: {after}")
+        return 1000.0
+
+    monkeypatch.setattr("steelyard.lab.stages.find_rate", find)
+    search = {"probe_s": 1, "again": True}
+    run = trial_run(tmp_path, Bed(), duration_s=0.1, search=search)
+    run.run()
+    assert run.error is None
+    assert searched == [False, True]
+    assert [name for name in events(run) if name in ("probe", "run")] == ["probe", "run", "probe"]
 
 
 @pytest.mark.usefixtures("fake_engine")

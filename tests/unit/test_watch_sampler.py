@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from watching import LIMIT_S, await_missing, times
+from watching import LIMIT_S, await_missing, await_samples, times
 
 from steelyard.errors import InfrastructureError
 from steelyard.results.tables import read_spool
@@ -176,6 +176,49 @@ def test_an_agent_that_comes_later_is_found(monkeypatch: pytest.MonkeyPatch) -> 
         with connection:
             assert connection.recv(100) == b"metrics\n"
     sampler.stop()
+
+
+def test_nodes_come_and_go_without_a_gap_for_the_others() -> None:
+    connections: list[str] = []
+
+    def counted(_command: str) -> str:
+        connections.append("asked")
+        return good("")
+
+    with agent(counted) as one, agent(good) as two:
+        stays, comes = node("stays", one), node("comes", two)
+        sampler = Sampler([stays, node("goes")], dict, os.getpid(), own, PERIOD_S)
+        sampler.start()
+        await_samples(sampler, "goes", CPU, 3)
+        sampler.retarget([node("stays", one), comes])
+        await_samples(sampler, "comes", "server_sstables", 3)
+        gone = times(sampler, "goes", CPU).len()
+        sampler.retarget([stays, comes, node("goes")])
+        await_samples(sampler, "goes", CPU, gone + 3)
+        sampler.stop()
+    ticks = times(sampler, "machine", CPU)
+    assert times(sampler, "stays", CPU).equals(ticks)
+    assert (
+        len(connections) - times(sampler, "stays", "server_sstables").len() <= 1
+    )  # the last may be too late
+    first, last = times(sampler, "comes", CPU)[0], ticks[-1]
+    assert times(sampler, "comes", CPU).to_list() == [t for t in ticks if first <= t <= last]
+    away = [t for t in ticks if t not in set(times(sampler, "goes", CPU))]
+    assert len(away) >= 3
+    assert "goes.server_*" in sampler.missing
+
+
+def test_a_node_that_left_keeps_what_was_missing_of_it() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = free.getsockname()
+    sampler = Sampler([node("node1", address)], dict, os.getpid(), own, PERIOD_S)
+    sampler.start()
+    await_missing(sampler, "node1.server_*", "refused")
+    seen = times(sampler, "machine", CPU).len()
+    sampler.retarget([])
+    await_samples(sampler, "machine", CPU, seen + 3)
+    sampler.stop()
+    assert "never answered" in sampler.missing["node1.server_*"]
 
 
 def test_a_testbed_that_fails_does_not_stop_the_sampling() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from steelyard.analysis.stats.verdicts import Better
 from steelyard.errors import InputError, nearest
-from steelyard.spec.metrics import LOAD
+from steelyard.spec.metrics import LOAD, WINDOWS
 
 FIGURES = {"mean": None, "p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999, "max": None}
 """Figure of a latency -> its quantile."""
@@ -23,7 +23,7 @@ class Metric:
         column: its name in a frame of trials.
         words: its name for people; a gate may say either.
         better: which way it is better.
-        unit: `/s`, `ns`, `us` or `share`.
+        unit: `/s`, `ns`, `us`, `s`, `share`, or none of a count.
         quantile: of a percentile, as a share; None for everything else.
         tag: of the histogram a percentile comes from, such as `READ.service`.
     """
@@ -43,6 +43,21 @@ PLAIN = (
     Metric("client_cpu_us", "client CPU", "lower", "us"),
     Metric("server_cpu_us", "server CPU", "lower", "us"),
     Metric("ok_share", "success share", "higher", "share"),
+    Metric("scaling_s", "scaling time", "lower", "s"),
+    Metric("join_s", "joining time", "lower", "s"),
+    Metric("steady_again_s", "time to steady again", "lower", "s"),
+    Metric("stabilise_s", "time to stabilise", "lower", "s"),
+    Metric("excess_s", "excess response time", "lower", "s"),
+    Metric("impact_s", "impact", "lower", "s"),
+    Metric("impact_share", "impact share", "lower", "share"),
+    Metric("worst_window_p99_ns", "worst p99", "lower", "ns"),
+    Metric("window_spread", "spread of p99", "lower", ""),
+    Metric("outside_bound_s", "time outside the bound", "lower", "s"),
+    Metric("lost_operations", "lost operations", "lower", ""),
+    Metric("moved_over_least", "moved over least", "lower", ""),
+    Metric("capacity_gain", "gain in capacity", "higher", ""),
+    *(Metric(f"total_{w}_p99_ns", f"p99 {w}", "lower", "ns") for w in WINDOWS),
+    *(Metric(f"{w}_ok_per_s", f"throughput {w}", "higher", "/s") for w in WINDOWS),
 )
 SYNONYMS = {"failures": "success share", "client cpu per op": "client CPU", "server cpu per op": "server CPU"}
 """Other words; failures are compared as the share of successes, which has a logarithm when nothing failed."""

@@ -61,6 +61,7 @@ class Steady:
         mean, half_width: of the steady part, with the half-width of its 95 % interval from batch means.
         interval_s: seconds of one interval.
         mser_s, changes_s: each method's cut in seconds; None where it found no steady state.
+        alarms: `false_alarms` of a judgement that was put together from several series.
     """
 
     measure: str
@@ -74,6 +75,7 @@ class Steady:
     interval_s: float = 1.0
     mser_s: float | None = None
     changes_s: float | None = None
+    alarms: float | None = None
 
     @property
     def seconds(self) -> float:
@@ -83,6 +85,8 @@ class Steady:
     @property
     def false_alarms(self) -> float:
         """Share of level series as long as this that are called unsteady, at most."""
+        if self.alarms is not None:
+            return self.alarms
         return next((share for least, share in FALSE_ALARMS if self.intervals >= least), 0.0)
 
     @property

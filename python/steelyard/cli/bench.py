@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from steelyard.cli.options import FLAGS, SET_HELP, systems_help
+from steelyard.cli.options import DO_HELP, FLAGS, SET_HELP, systems_help
 from steelyard.cli.parameters import with_flags
 
 EXAMPLE = (
@@ -25,6 +25,7 @@ def bench(  # noqa: PLR0917 - typer calls it by name
     ] = None,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write the HTML report.")] = True,
     set_: Annotated[list[str] | None, typer.Option("--set", help=SET_HELP)] = None,
+    do: Annotated[list[str] | None, typer.Option("--do", help=DO_HELP)] = None,
     set_yaml: Annotated[list[str] | None, typer.Option("--set-yaml", hidden=True)] = None,
     set_site: Annotated[list[str] | None, typer.Option("--set-site", hidden=True)] = None,
     **words: Any,
@@ -39,4 +40,4 @@ def bench(  # noqa: PLR0917 - typer calls it by name
     from steelyard.cli.conduct import conduct
 
     pairs = [*(set_ or ()), *(set_yaml or ()), *(set_site or ())]  # the last two are what --set was called
-    conduct(bench_study(system, words, pairs), out=out, report=report)
+    conduct(bench_study(system, words, pairs, do or ()), out=out, report=report)

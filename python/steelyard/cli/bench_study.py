@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from steelyard.cli.options import said
 from steelyard.errors import InputError, nearest
+from steelyard.spec.do_words import NAME, actions_of
 from steelyard.spec.draft import Draft, place_of
 from steelyard.spec.expand import expand
 from steelyard.spec.factors import ROOTS
@@ -21,13 +22,16 @@ from steelyard.spec.workloads import find_workload
 LOCAL_ONLY = "nodes"
 
 
-def bench_study(system: str, words: Mapping[str, Any], pairs: Iterable[str] = ()) -> Study:
+def bench_study(
+    system: str, words: Mapping[str, Any], pairs: Iterable[str] = (), actions: Sequence[str] = ()
+) -> Study:
     """The study that `bench`'s words describe.
 
     Args:
         system: as typed.
         words: the flags' words, by parameter.
         pairs: `key=value` of the servers' own configuration, or `path=value` of a study.
+        actions: what is done during the run, each as `--do` says it.
 
     Raises:
         InputError: naming the flag at fault.
@@ -45,6 +49,7 @@ def bench_study(system: str, words: Mapping[str, Any], pairs: Iterable[str] = ()
         draft.data["load"].pop("operations", None)  # of the workload's file: the time is meant to decide
     for pair in pairs:
         _put_pair(draft, kind, pair)
+    _put_actions(draft, actions)
     draft.put(("name",), f"{system}-{draft.get(('workload', 'name'))}", "-w")
     resolve_paths(draft, Path())
     return expand(draft)
@@ -97,6 +102,16 @@ def _put(draft: Draft, flag: Flag, word: Any) -> None:
         draft.put(place[:-1], {"kind": word, "compat": compat}, flag.long)  # another kind has other settings
         return
     draft.put(place, of_flag(flag.long, flag.convert, word) if flag.convert else word, flag.long)
+
+
+def _put_actions(draft: Draft, texts: Sequence[str]) -> None:
+    """`--do`: a timeline as a study file has them, and the run that has it."""
+    if not texts:
+        return
+    draft.put(("timelines", NAME), of_flag("--do", actions_of, list(texts)), "--do")
+    draft.put(("load", "timeline"), NAME, "--do")
+    for number, text in enumerate(texts):
+        draft.origins["timelines", NAME, number] = f"--do '{text}'"
 
 
 def _put_pair(draft: Draft, kind: str, pair: str) -> None:

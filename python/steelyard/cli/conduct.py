@@ -11,13 +11,14 @@ from steelyard.cli.fail_on import require_claims
 from steelyard.cli.points import show_claims, show_points
 from steelyard.errors import InfrastructureError, Interrupted
 from steelyard.lab.progress import make_show
-from steelyard.lab.study import Outcome
+from steelyard.lab.study import Outcome, check_able
 from steelyard.lab.study import conduct as conduct_study
 from steelyard.lab.time_left import about
 from steelyard.results.clock import process_start_ns
 from steelyard.spec.estimate import assumptions, estimate, searches_seconds
 from steelyard.spec.models import Study, Trial
 from steelyard.spec.rates import share_of
+from steelyard.spec.timeline import schedule
 from steelyard.spec.trials import APART, data_bytes, trials
 from steelyard.spec.units import bytes_text
 
@@ -103,6 +104,7 @@ def list_trials(study: Study) -> None:
     """Print the trials a study becomes, in their order, and about how much time and disk they need."""
     console = Console(highlight=False)
     planned = trials(study)
+    check_able(study, [trial for trial in planned if trial.timeline])
     shares = study.reset not in APART
     for trial in planned:
         words = [f"{trial.number:4}", f"#{trial.repetition}", f"seed {trial.seed}"]
@@ -115,9 +117,17 @@ def list_trials(study: Study) -> None:
             _rate(trial),
         ]
         console.print("  ".join(words), soft_wrap=True, markup=False)
+    for line in _timelines(study):
+        console.print(line, soft_wrap=True, markup=False)
     console.print(_size(study, planned), soft_wrap=True, markup=False)
     for line in assumptions(study):
         console.print(f"  assumed: {line}", soft_wrap=True, markup=False)
+
+
+def _timelines(study: Study) -> list[str]:
+    """What will be done to the systems during runs, and when."""
+    named = {point.load.timeline: point.timeline for point in study.cells if point.timeline}
+    return [line for name, actions in named.items() for line in schedule(name, actions)]
 
 
 def _size(study: Study, planned: list[Trial]) -> str:

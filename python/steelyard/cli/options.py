@@ -17,6 +17,11 @@ SET_HELP = (
     "key=value of the servers' own files (cassandra.yaml, hbase-site, hdfs-site), or a study's path=value; "
     "may be repeated."
 )
+DO_HELP = (
+    "WHEN ACTION [key=value ...]: change the cluster during the run; may be repeated. WHEN: a time of it "
+    "(30s), steady, after:ID or when:METRIC>BOUND. ACTION: add, remove, kill ..., or run -- COMMAND "
+    "(docs/elasticity.md)."
+)
 
 COMMON: tuple[Flag, ...] = (
     Flag("--workload -w", "", str,

@@ -36,7 +36,7 @@ class EngineProcess:
         folder: receives the plan and the engine's stderr.
         events: receives its events.
         index: the engine's index in the fleet.
-        prefix: words before the command, e.g. `ip netns exec NAME`.
+        prefix: words before the command, e.g. `nsenter --net=...`.
     """
 
     def __init__(
@@ -55,6 +55,7 @@ class EngineProcess:
         self._ids = itertools.count(1)
         self._acks: dict[int, Event] = {}
         self._acked = threading.Condition()
+        self._posting = threading.Lock()
         self._ended = False
         self._error: Event | None = None
         path = folder / "plan.json"
@@ -85,15 +86,16 @@ class EngineProcess:
         return self._ended
 
     def post(self, cmd: str, **fields: Any) -> int:
-        """Send a command without waiting for its acknowledgement; returns its id."""
-        number = next(self._ids)
-        words = {"cmd": cmd, "id": number} | {k: v for k, v in fields.items() if v is not None}
+        """Send a command without waiting for its acknowledgement; returns its id. Any thread may."""
+        words = {k: v for k, v in fields.items() if v is not None}
         stdin = self._process.stdin
         try:
             if stdin is None:
                 raise BrokenPipeError
-            stdin.write(json.dumps(words).encode() + b"\n")
-            stdin.flush()
+            with self._posting:  # several threads give commands: each is whole, and ids stand in their order
+                number = next(self._ids)
+                stdin.write(json.dumps({"cmd": cmd, "id": number, **words}).encode() + b"\n")
+                stdin.flush()
         except (OSError, ValueError):
             raise self.failure() from None
         return number

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -20,6 +21,10 @@ MOUNT = Path("/sys/fs/cgroup")
 CPU_PERIOD_US = 100_000
 CONTROLLERS = ("cpu", "cpuacct", "memory", "blkio")
 """What version 1 mounts one by one; version 2 calls the last "io" and has the second within the first."""
+
+
+READ, WRITTEN = ("rbps", "read_bps"), ("wbps", "write_bps")
+"""Bytes a second, as versions 2 and 1 call them."""
 
 
 @dataclass(frozen=True)
@@ -67,16 +72,40 @@ def limit(group: Group, limits: NodeLimits, folder: Path) -> None:
         _write(group, "memory", "memory.limit_in_bytes", str(limits.memory_mib << 20))
     mib = 1 << 20
     wanted = {
-        ("rbps", "read_bps"): limits.disk_read_mib_per_s and round(limits.disk_read_mib_per_s * mib),
-        ("wbps", "write_bps"): limits.disk_write_mib_per_s and round(limits.disk_write_mib_per_s * mib),
+        READ: limits.disk_read_mib_per_s and round(limits.disk_read_mib_per_s * mib),
+        WRITTEN: limits.disk_write_mib_per_s and round(limits.disk_write_mib_per_s * mib),
         ("riops", "read_iops"): limits.disk_read_iops,
         ("wiops", "write_iops"): limits.disk_write_iops,
     }
-    device = device_of(folder) if any(wanted.values()) else ""
+    if chosen := {what: value for what, value in wanted.items() if value}:
+        _limit_disk(group, device_of(folder), chosen)
+
+
+def throttle(group: Group, read_mib: float, write_mib: float, folder: Path) -> None:
+    """Change what its processes may read from, and write to, the disk that `folder` is on.
+
+    Version 1 counts what a process writes and waits for (synced, or past the page cache); what the kernel
+    writes by itself later is nobody's.
+
+    Args:
+        group: of the node.
+        read_mib: MiB/s; 0 lifts the limit.
+        write_mib: MiB/s; 0 lifts the limit.
+        folder: where its data is.
+
+    Raises:
+        InfrastructureError: it is on no disk of its own, or this user may not.
+    """
+    wanted = {READ: round(read_mib * (1 << 20)), WRITTEN: round(write_mib * (1 << 20))}
+    _limit_disk(group, device_of(folder), wanted)
+
+
+def _limit_disk(group: Group, device: str, wanted: Mapping[tuple[str, str], int]) -> None:
+    """Limits of one disk, each by its names in version 2 and 1; 0 lifts one."""
     for (new, old), value in wanted.items():
-        if value and "unified" in group.folders:
-            _write(group, "unified", "io.max", f"{device} {new}={value}")
-        elif value:
+        if "unified" in group.folders:
+            _write(group, "unified", "io.max", f"{device} {new}={value or 'max'}")
+        else:
             _write(group, "blkio", f"blkio.throttle.{old}_device", f"{device} {value}")
 
 

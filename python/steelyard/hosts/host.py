@@ -57,12 +57,10 @@ class Abilities:
     Attributes:
         cores: processors of the machine.
         groups: version of its control groups, "1", "2" or "none".
-        limits: whether this user may make control groups.
     """
 
     cores: int
     groups: str
-    limits: bool
 
 
 class Watch(Protocol):
@@ -71,6 +69,14 @@ class Watch(Protocol):
     @property
     def missing(self) -> Mapping[str, str]:
         """`SOURCE.WHAT` -> why it could not be had, or not at every sample."""
+        ...
+
+    def retarget(self, targets: Sequence[WatchTarget]) -> None:
+        """Watch these nodes from the next sample on, without a gap for those that are watched already."""
+        ...
+
+    def latest(self, source: str, metric: str) -> float | None:
+        """The newest value of a metric, or None if there is none yet."""
         ...
 
     def stop(self) -> None:
@@ -160,11 +166,41 @@ class Host(Protocol):
         ...
 
     def mount(self, cluster: str, folder: Path, mib: int) -> None:
-        """Mount a new file system of `mib` MiB on a folder; its image lies beside it."""
+        """Mount a new file system of `mib` MiB on a folder that has none; its image lies beside it."""
         ...
 
     def unmount(self, cluster: str, folder: Path) -> None:
         """Unmount it."""
+        ...
+
+    def sync(self, folder: Path) -> None:
+        """Have all that is written to a folder's file system reach the disk."""
+        ...
+
+    # --- what fails as machines do ---
+
+    def lacking(self, folder: Path) -> dict[str, str]:
+        """Capability -> why it cannot be had by servers whose files are there."""
+        ...
+
+    def partition(self, cluster: str, namespace: str) -> None:
+        """Let no packet into or out of a node's namespace."""
+        ...
+
+    def heal(self, cluster: str, namespace: str) -> None:
+        """Let packets into and out of it again."""
+        ...
+
+    def throttle(self, group: Group, read_mib: float, write_mib: float, folder: Path) -> None:
+        """Limit a group's use of the disk that `folder` is on, in MiB/s; 0 lifts a limit."""
+        ...
+
+    def stop_disk(self, folder: Path) -> None:
+        """Let nothing reach a mounted folder's disk any more, so that what was not synced is lost."""
+        ...
+
+    def start_disk(self, folder: Path) -> None:
+        """Mount it again, when nobody uses it any more."""
         ...
 
     # --- files ---

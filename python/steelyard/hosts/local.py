@@ -18,6 +18,7 @@ from steelyard.hosts import (
     cgroup,
     clusters,
     java,
+    lacking,
     mounts,
     namespaces,
     network,
@@ -112,7 +113,7 @@ class LocalHost(LocalFiles):
                 cwd=command.folder,
                 before=before,
                 die_with_us=record.owner is not None,
-                prefix=["ip", "netns", "exec", command.namespace] if command.namespace else [],
+                prefix=namespaces.entered(command.namespace) if command.namespace else [],
                 environment=command.environment,
             )
             self._children[found] = child
@@ -139,7 +140,7 @@ class LocalHost(LocalFiles):
 
     def abilities(self) -> Abilities:
         """See `Host`."""
-        return Abilities(os.cpu_count() or 1, cgroup.version(), cgroup.writable())
+        return Abilities(os.cpu_count() or 1, cgroup.version())
 
     def check_ports(self, endpoints: Mapping[Endpoint, str]) -> None:
         """See `Host`."""
@@ -171,6 +172,8 @@ class LocalHost(LocalFiles):
         """See `Host`."""
         with self._lock:
             record = self._record(cluster)
+            if str(folder) in record.mounts:
+                return
             record.mounts.append(str(folder))
             record.save()
         mounts.make(folder, mib)
@@ -182,6 +185,36 @@ class LocalHost(LocalFiles):
             record = self._record(cluster)
             record.mounts.remove(str(folder))
             record.save()
+
+    def sync(self, folder: Path) -> None:
+        """See `Host`."""
+        mounts.sync(folder)
+
+    # --- what fails as machines do ---
+
+    def lacking(self, folder: Path) -> dict[str, str]:
+        """See `Host`."""
+        return lacking.lacking(folder)
+
+    def partition(self, cluster: str, namespace: str) -> None:
+        """See `Host`."""
+        namespaces.cut(cluster, namespace)
+
+    def heal(self, cluster: str, namespace: str) -> None:
+        """See `Host`."""
+        namespaces.join(cluster, namespace)
+
+    def throttle(self, group: Group, read_mib: float, write_mib: float, folder: Path) -> None:
+        """See `Host`."""
+        cgroup.throttle(group, read_mib, write_mib, folder)
+
+    def stop_disk(self, folder: Path) -> None:
+        """See `Host`."""
+        mounts.stop(folder)
+
+    def start_disk(self, folder: Path) -> None:
+        """See `Host`."""
+        mounts.start(folder)
 
     # --- what servers are made of ---
 

@@ -135,7 +135,7 @@ def start(
         before: called with its identity before the server's first instruction: record it, put it into its
             group.
         die_with_us: the kernel kills the server when this process ends, however it ends.
-        prefix: words before the command, e.g. `ip netns exec NAME`.
+        prefix: words before the command, e.g. `nsenter --net=...`.
         environment: variables beside our own.
     """
     whole = ["/bin/sh", "-c", WAIT_FOR_GO, "steelyard-server", *prefix, *_shielded(words, die_with_us)]

@@ -137,4 +137,4 @@ class DataSets:
 
 def _loading(trial: Trial) -> Trial:
     """The trial that only loads what another one needs, with a load's clients."""
-    return trial.model_copy(update={"load": trial.load.loading()})
+    return trial.model_copy(update={"load": trial.load.loading(), "timeline": ()})

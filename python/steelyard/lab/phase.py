@@ -9,6 +9,7 @@ from typing import Any
 from steelyard.engine.fleet import Fleet
 from steelyard.engine.process import Event
 from steelyard.errors import EngineError, InfrastructureError
+from steelyard.lab.observer import Observer
 from steelyard.lab.progress import Live, Show, latency
 from steelyard.lab.signals import Interrupts
 from steelyard.results.manifest import Manifest
@@ -52,6 +53,7 @@ class PhaseRunner:
         rate: float | None = None,
         marks: Sequence[tuple[float, str]] = (),
         noted: bool = True,
+        observers: Sequence[Observer] = (),
     ) -> list[Event]:
         """Run one phase; returns each engine's `phase_end`.
 
@@ -62,6 +64,7 @@ class PhaseRunner:
             rate: operations a second from its start on, instead of the plan's.
             marks: (seconds since its start, label) that the engines note when their time has come.
             noted: the manifest gets its summary; probes of a search have none there.
+            observers: told of it while it goes on.
 
         Raises:
             Interrupted: the user asked to stop; what was measured is in the manifest.
@@ -73,11 +76,15 @@ class PhaseRunner:
             self.manifest.event(name, t_ns=at_ns)
             self.show.begin(name)
             due = [(at_ns / 1e9 + at_s, label) for at_s, label in sorted(marks)]
-            state = _Phase(name, len(self.fleet.processes), endless, due)
+            state = _Phase(name, len(self.fleet.processes), endless, due, observers)
             try:
+                for observer in observers:
+                    observer.begin(at_ns, state.engines)
                 self._until_ended(state)
             finally:
                 self.show.close()
+                for observer in observers:
+                    observer.end(time.monotonic_ns())
             ends = [state.ends[index] for index in sorted(state.ends)]
             self.fleet.ended_phase(ends, counts=counts)
             if noted:
@@ -94,6 +101,7 @@ class PhaseRunner:
             self.interrupts.check_aborted()
             now = time.monotonic()
             self._mark(state, now)
+            self._tell_observers(state)
             if found is not None:
                 state.heard_s = now
                 self._take(state, *found)
@@ -111,7 +119,7 @@ class PhaseRunner:
         match event["event"]:
             case "interval" if event.get("phase") == state.name:
                 state.take(index, event)
-                self.show.update(Live.of(state.newest.values()))
+                self.show.update(Live.of(state.newest.values(), state.doing()))
             case "phase_end" if event.get("phase") == state.name:
                 state.ends[index] = event
             case "warning":
@@ -125,6 +133,14 @@ class PhaseRunner:
         while state.marks and state.marks[0][0] <= now and not state.ends and state.stopped_s is None:
             _, label = state.marks.pop(0)
             self.manifest.event("mark", label, t_ns=self.fleet.mark(label))
+
+    def _tell_observers(self, state: _Phase) -> None:
+        """Let them look, and mark what they want, until the phase is stopped or an engine has ended it."""
+        for observer in state.observers:
+            if state.ends or state.stopped_s is not None or self.interrupts.requested:
+                return  # nothing new is begun
+            for label in observer.tick(time.monotonic_ns(), state.newest):
+                self.fleet.mark(label)
 
     def _look(self, state: _Phase, now: float) -> None:
         self.look_after_servers()
@@ -155,8 +171,12 @@ class PhaseRunner:
 class _Phase:
     """What is known of the running phase."""
 
-    def __init__(self, name: str, engines: int, endless: bool, marks: list[tuple[float, str]]) -> None:
+    def __init__(
+        self, name: str, engines: int, endless: bool, marks: list[tuple[float, str]],
+        observers: Sequence[Observer],
+    ) -> None:  # fmt: skip
         self.name, self.engines, self.endless, self.marks = name, engines, endless, marks
+        self.observers = observers
         self.ends: dict[int, Event] = {}
         self.newest: dict[int, Event] = {}
         self.heard_s = self.looked_s = self.answered_s = time.monotonic()
@@ -164,9 +184,15 @@ class _Phase:
         self.stalled = ""
 
     def wait_s(self, most_s: float) -> float:
-        """How long events may be waited for: no longer than until the next mark."""
+        """How long events may be waited for: no longer than until the next mark, or than observers like."""
         left_s = self.marks[0][0] - time.monotonic() if self.marks and not self.ends else most_s
-        return min(max(left_s, 0.0), most_s)
+        asked = [observer.wait_s(time.monotonic_ns()) for observer in self.observers]
+        return max(min([left_s, most_s, *asked]), 0.0)
+
+    def doing(self) -> str:
+        """What observers say is going on."""
+        said = (observer.doing(time.monotonic_ns()) for observer in self.observers)
+        return "; ".join(word for word in said if word)
 
     def take(self, index: int, event: Event) -> None:
         """Keep an engine's newest second."""

@@ -35,6 +35,7 @@ class Live:
         failed: failures since the phase began.
         done: operations answered since the phase began.
         client: whether the load was kept in that second, else why not; with several engines the worst.
+        doing: what else is going on, e.g. `join: streaming 12 s`.
     """
 
     share: float | None
@@ -43,10 +44,11 @@ class Live:
     failed: int
     done: int = 0
     client: str = "kept"
+    doing: str = ""
 
     @classmethod
-    def of(cls, intervals: Iterable[Mapping[str, Any]]) -> Live:
-        """From the newest `interval` event of each engine."""
+    def of(cls, intervals: Iterable[Mapping[str, Any]], doing: str = "") -> Live:
+        """From the newest `interval` event of each engine, and what else is going on."""
         seen = list(intervals)
         newest = max(seen, key=lambda e: int(e.get("second", 0)))
         done = sum(int(e.get("total_done", 0)) for e in seen)
@@ -62,13 +64,15 @@ class Live:
             p99_ns=max(int(e.get("response_p99_ns") or 0) for e in seen),
             failed=sum(int(e.get("total_failed", 0)) for e in seen),
             client=max((str(e.get("client", "kept")) for e in seen), key=list(CLIENT).index),
+            doing=doing,
         )
 
     def text(self) -> str:
         """`45 %  12,345/s  p99 3.21 ms`, the failures if there are any, and why the load is not kept."""
         share = "" if self.share is None else f"{self.share:4.0%}  "
         failed = f"  {self.failed:,} failed" if self.failed else ""
-        return f"{share}{self.rate:,}/s  p99 {latency(self.p99_ns)}{failed}{CLIENT[self.client]}"
+        doing = f"  {self.doing}" if self.doing else ""
+        return f"{share}{self.rate:,}/s  p99 {latency(self.p99_ns)}{failed}{CLIENT[self.client]}{doing}"
 
 
 def latency(ns: float) -> str:

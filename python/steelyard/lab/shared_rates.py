@@ -131,7 +131,10 @@ class SharedRates:
     def _search(self, name: str, trial: Trial) -> tuple[dict[str, Any], str]:
         """What a search has found, and its folder."""
         path = self.folder.open_rate()
-        run = self._run(trial.model_copy(update={"load": trial.load.searching(self.study.rates[name])}), path)
+        run = self._run(
+            trial.model_copy(update={"load": trial.load.searching(self.study.rates[name]), "timeline": ()}),
+            path,
+        )
         if run.written:
             with writing(self.folder.path):
                 path = path.rename(path.with_suffix(""))

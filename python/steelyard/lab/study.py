@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -89,11 +89,7 @@ def conduct(
     """
     engine, host = find_engine(), LocalHost()
     planned = trials(study)
-    needed = NEEDED.get(study.reset)
-    for trial in planned:  # a testbed's constructor refuses what cannot be
-        testbed = create(trial.system, name=_name(study, trial), root=Path(), host=host)
-        if needed:
-            require(testbed, needed)
+    check_able(study, planned, host)
     if resume and out is not None:
         folder = RunFolder.resume(study, planned, out)
     else:
@@ -110,6 +106,24 @@ def conduct(
     outcome.planned, outcome.disturbed = len(folder.trials), len(folder.disturbed())
     outcome.looks, outcome.added = len(folder.looks), len(folder.trials) - len(planned)
     return outcome
+
+
+def check_able(study: Study, planned: Sequence[Trial], host: Host | None = None) -> None:
+    """See, before anything starts, that this host's systems can do what their trials ask of them.
+
+    Args:
+        study: whose trials.
+        planned: those that are asked about.
+        host: where the systems would be; None = this machine.
+
+    Raises:
+        InputError: a system is one that cannot be, or cannot do something.
+    """
+    needed = [NEEDED[study.reset]] if study.reset in NEEDED else []
+    for trial in planned:  # a testbed's constructor refuses what cannot be
+        testbed = create(trial.system, name=_name(study, trial), root=Path(), host=host or LocalHost())
+        for capability in (*needed, *(name for action in trial.timeline for name in action.capabilities)):
+            require(testbed, capability)
 
 
 Attempted = tuple[SteelyardError | None, Disturbance | None]

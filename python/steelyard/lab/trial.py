@@ -1,14 +1,16 @@
 """One trial: the only place that knows the order of phases.
 
-up, engines, load, settle, warm-up, run, collect, down. Whatever goes wrong, everything that was started is
-ended, and what was measured is written, with the status and the reason.
+up, engines, load, settle, then the stages of what is measured (warm-up, search, run with its timeline,
+audit, search again), collect, down. Whatever goes wrong, everything that was started is ended, and what was
+measured is written, with the status and the reason.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from steelyard.engine.fleet import Fleet
@@ -18,10 +20,13 @@ from steelyard.errors import InfrastructureError, Interrupted, SteelyardError
 from steelyard.hosts.host import Host, Watch
 from steelyard.hosts.snapshots import Snapshot
 from steelyard.lab.lease import Lease, drop_page_cache
+from steelyard.lab.observer import Observer
 from steelyard.lab.phase import PhaseRunner
 from steelyard.lab.progress import Show
-from steelyard.lab.search.probes import find_rate, forget
+from steelyard.lab.search.probes import forget
 from steelyard.lab.signals import Interrupts
+from steelyard.lab.stages import Stages
+from steelyard.lab.timeline.director import Director
 from steelyard.results.disk import writing
 from steelyard.results.intervals import write_intervals
 from steelyard.results.manifest import Manifest
@@ -29,9 +34,12 @@ from steelyard.results.read import TrialResult
 from steelyard.results.store import RESERVE
 from steelyard.results.tables import SPOOL
 from steelyard.spec.models import Trial
-from steelyard.spec.plan import AUDIT, LOAD, RUN, WARMUP, engine_plan
+from steelyard.spec.plan import LOAD, RUN, engine_plan
 from steelyard.systems.base import Testbed
 from steelyard.systems.capabilities import snapshots
+
+ACTIONS_GRACE_S, ACTIONS_LIMIT_S = 5.0, 30.0
+"""How long actions that the run's end cut short are waited for: before servers are taken down, and after."""
 
 
 class TrialRun:
@@ -72,6 +80,7 @@ class TrialRun:
         self.error: SteelyardError | None = None
         self.fleet: Fleet | None = None
         self.sampler: Watch | None = None
+        self.director: Director | None = None
         self.written = False
 
     def run(self) -> Manifest:
@@ -117,7 +126,8 @@ class TrialRun:
             self.lease.has_loaded()
         self._note_data(how)
         if RUN in load.phases:
-            self._measure_run(runner)
+            self._prepare_run(fleet)
+            Stages(load, runner, self._timed, self._direct).drive()
         runner.look_after_servers()
         fleet.finish()
         if self.lease.after_load:
@@ -158,27 +168,31 @@ class TrialRun:
                 self.manifest.timing["restore"] = spent.seconds
                 said |= {"copied_bytes": spent.copied_bytes, "shared_bytes": spent.shared_bytes}
 
-    def _measure_run(self, runner: PhaseRunner) -> None:
-        load = self.trial.load
-        if LOAD in load.phases:
+    def _prepare_run(self, fleet: Fleet) -> None:
+        """The system as it is to be when it is measured."""
+        if LOAD in self.trial.load.phases:
             with self._timed("settle"):
                 self._settle()
         if self.cold:
             self.manifest.event("cold", "the host's page cache was dropped; servers keep their own")
             drop_page_cache()
-        runner.fleet.begin_at(self.trial.first_operation)
-        if load.warmup_s:
-            runner.phase(WARMUP, counts=True, endless=False)
-        rate = None
-        if load.search:
-            with self._timed("search"):
-                rate = load.search.share * find_rate(runner, load.search)
-        with self._timed("run"):
-            endless = load.duration_s is None
-            runner.phase(RUN, counts=True, endless=endless, rate=rate, marks=load.marks)
-        if load.audit:
-            with self._timed("audit"):
-                runner.phase(AUDIT, counts=False, endless=True)
+        fleet.begin_at(self.trial.first_operation)
+
+    def _direct(self) -> Sequence[Observer]:
+        """Who carries the timeline out, if there is one."""
+        if not self.trial.timeline:
+            return ()
+        assert self.sampler is not None  # noqa: S101 - the run comes after the watch
+        self.director = Director(
+            self.trial.timeline,
+            testbed=self.testbed,
+            folder=self.folder,
+            manifest=self.manifest,
+            show=self.show,
+            watch=self.sampler,
+            paced=self.trial.load.paced,
+        )
+        return (self.director,)
 
     def _start_engines(self) -> Fleet:
         load, driver = self.trial.load, self.lease.driver(self.testbed.driver())
@@ -235,6 +249,8 @@ class TrialRun:
 
     def _close(self) -> None:
         """End everything, write everything; one failing step keeps no other from being taken."""
+        if self.director:
+            self._try("actions", self._end_actions)
         if self.fleet:
             self._try("engines", self.fleet.kill)
             self._try("engine", self._merge)
@@ -255,7 +271,21 @@ class TrialRun:
     def _take_down(self) -> None:
         with self._timed("down"):
             self._try("down", lambda: self.testbed.down(self.show.say))
+            if self.director and self.director.join(0):
+                self._try("down", partial(self._down_again, self.director))
         self.lease.ended()
+
+    def _end_actions(self) -> None:
+        """Give actions that were cut short a moment; those that wait for servers end when these are gone."""
+        assert self.director is not None  # noqa: S101 - called when there is one
+        self.director.join(0 if self.interrupts.aborted else ACTIONS_GRACE_S)
+
+    def _down_again(self, director: Director) -> None:
+        """What an action may have started while the system was being taken down goes down, too."""
+        left = director.join(ACTIONS_LIMIT_S)
+        self.testbed.down(self.show.say)
+        if left:
+            self.manifest.warn("action", f"still under way when all servers were down: {', '.join(left)}")
 
     def _try(self, what: str, step: Callable[[], object], *, spoils: bool = True) -> None:
         """Take a step of closing; when it fails, the trial has failed if that spoils it."""

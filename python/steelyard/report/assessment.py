@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,11 @@ from steelyard.analysis.steady import TENTH_S, Steady, steady, throughput
 from steelyard.analysis.summary import TOTAL, Phase, phase_from_summary
 from steelyard.analysis.warnings import SIDE_CHECKS, Context, Warned, derive
 from steelyard.analysis.warnings.outcome import not_done, partial
+from steelyard.analysis.windows.spans import Seconds, Windows, around_all
+from steelyard.analysis.windows.steadiness import LEAST_S, of_windows
 from steelyard.report.in_effect import is_local, master_names, node_names, quota_cores
 from steelyard.report.source import TrialSource
+from steelyard.results.actions import Actions
 from steelyard.results.certificates import Certificate, newest
 from steelyard.results.in_effect import part
 from steelyard.results.intervals import TENTHS
@@ -40,6 +43,11 @@ class Read:
     manifest: Mapping[str, Any]
     intervals: pl.DataFrame
     system: pl.DataFrame
+    actions: Actions = field(default_factory=Actions)
+
+    def windows(self, phase: Phase) -> Windows | None:
+        """Around all that was done to the cluster in a phase; None when nothing was."""
+        return around_all(self.actions.each(), phase.start_ns, phase.seconds)
 
 
 @dataclass(frozen=True)
@@ -105,13 +113,20 @@ def _column(rows: pl.DataFrame, name: str) -> NDArray[np.float64]:
     return rows[name].drop_nulls().cast(pl.Float64).to_numpy()
 
 
-def steadiness(intervals: pl.DataFrame, phase: Phase) -> Steady:
+def steadiness(intervals: pl.DataFrame, phase: Phase, within: Seconds | None = None) -> Steady:
     """Throughput of a closed loop, by tenths of a second where they were counted; else the median response of
     each second, as with a rate the throughput is given.
 
     An interval that is not whole is left out at the end.
+
+    Args:
+        intervals: rows of intervals.parquet.
+        phase: the phase.
+        within: the seconds of it that are asked; left out, all.
     """
     rows = _seconds(intervals, phase)
+    if within is not None:
+        rows = rows.filter(pl.col("second").is_between(within.first, within.end - 1))
     if phase.closed and rows.height and not rows[TENTHS].has_nulls():
         tenths = _column(rows.explode(TENTHS), TENTHS)
         return throughput(tenths[: int(phase.seconds / TENTH_S)])
@@ -120,13 +135,24 @@ def steadiness(intervals: pl.DataFrame, phase: Phase) -> Steady:
     return steady(_column(rows, column), words)
 
 
+def _of_windows(intervals: pl.DataFrame, phase: Phase, windows: Windows) -> Steady | None:
+    """Steadiness of what came before actions and of what came after them."""
+    both = (windows.before, windows.after)
+    return of_windows(*(steadiness(intervals, phase, w) if len(w) >= LEAST_S else None for w in both))
+
+
 def judge(read: Read, phases: Sequence[Phase], *, partial: bool) -> Judged:
     """Find the measured phase and everything there is to warn about."""
     measured = measured_phase(phases)
     if measured is None:
         return Judged(None, None, _nothing(read, partial))
     may_settle = measured.kind == "run" and not measured.curve  # along a curve nothing is meant to be steady
-    found = steadiness(read.intervals, measured) if may_settle else None
+    windows = read.windows(measured)
+    found = None
+    if may_settle and windows:
+        found = _of_windows(read.intervals, measured, windows)
+    elif may_settle:
+        found = steadiness(read.intervals, measured)
     derived = derive(_context(read, measured, found, partial))
     side = [w for p in phases if p is not measured for w in derive(Context(p), SIDE_CHECKS)]
     known = {w.kind for w in derived}
@@ -155,7 +181,6 @@ def _context(read: Read, phase: Phase, found: Steady | None, cut: bool) -> Conte
     window = Window(system, phase.start_ns, phase.end_ns)
     workload = part(manifest, "trial", "workload")
     seconds = _seconds(read.intervals, phase)
-    due, done = _column(seconds, "due"), _column(seconds, "done")
     told = system.filter(pl.col("metric").str.starts_with("server_"))
 
     def machine(metric: str) -> float | None:
@@ -165,7 +190,7 @@ def _context(read: Read, phase: Phase, found: Steady | None, cut: bool) -> Conte
     return Context(
         phase=phase,
         steady=found,
-        completed_per_s=None if phase.curve else completed_while_due(due, done, phase.seconds),
+        completed_per_s=None if phase.curve else _completed(seconds, phase, read.windows(phase)),
         costs=costs(system, phase, master_names(manifest)),
         inside=inside(system, phase),
         status=str(manifest.get("status") or "unknown"),
@@ -185,6 +210,16 @@ def _context(read: Read, phase: Phase, found: Steady | None, cut: bool) -> Conte
         busy_share=machine("cpu_seconds_total"),
         calibration=certificate(manifest),
     )
+
+
+def _completed(seconds: pl.DataFrame, phase: Phase, windows: Windows | None) -> float | None:
+    """Completions per second while some were due; around actions the lesser of before and after: what they
+    cost in between is a measure, and no fault of the load."""
+    due, done = _column(seconds, "due"), _column(seconds, "done")
+    parts = [w for w in (windows.before, windows.after) if len(w) >= LEAST_S] if windows else []
+    found = [completed_while_due(due[w.first : w.end], done[w.first : w.end], len(w)) for w in parts]
+    known = [rate for rate in found if rate is not None]
+    return min(known) if known else completed_while_due(due, done, phase.seconds)
 
 
 def certificate(manifest: Mapping[str, Any]) -> Certificate | None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -26,12 +26,15 @@ from steelyard.analysis.inside import inside
 from steelyard.analysis.spread import engine_spread
 from steelyard.analysis.summary import Phase
 from steelyard.analysis.warnings import Warned
+from steelyard.analysis.windows.coverage import covered
 from steelyard.errors import SteelyardError
-from steelyard.report.assessment import Judged, Read, certificate, judge, read_phases
+from steelyard.report.acted import Acted, read_acted
+from steelyard.report.assessment import Judged, Read, certificate, judge, measured_phase, read_phases
 from steelyard.report.cut import CUT, warm_up_s, without_warm_up
 from steelyard.report.in_effect import master_names
 from steelyard.report.source import TrialSource
 from steelyard.report.trial_row import PhaseReport, Row, figures_of
+from steelyard.results.actions import FILE as ACTIONS
 from steelyard.results.disk import replacing
 
 FILE = "derived.json"
@@ -49,6 +52,7 @@ class Derived:
         warnings: the gravest first.
         cut_s: seconds at the start of the measured phase that were left out as warm-up.
         figures: the trial's row in a frame of trials, the load phase's figures included.
+        acted: what was done to the cluster meanwhile; None where nothing was.
     """
 
     phases: tuple[PhaseReport, ...]
@@ -56,6 +60,7 @@ class Derived:
     warnings: tuple[Warned, ...]
     cut_s: float
     figures: Row
+    acted: Acted | None = None
 
 
 def derived(source: TrialSource, manifest: Mapping[str, Any], design: Mapping[str, Any]) -> Derived:
@@ -68,7 +73,7 @@ def derived(source: TrialSource, manifest: Mapping[str, Any], design: Mapping[st
     """
     if source.partial or not source.manifest:
         return derive(source, manifest, design)
-    path, key = source.path / FILE, _key(source, design)
+    path, key = source.path / FILE, key_of(source, design)
     kept = _kept(path, key)
     if kept is None:
         text = json.dumps({"key": key, "derived": asdict(derive(source, manifest, design))})
@@ -81,20 +86,34 @@ def derived(source: TrialSource, manifest: Mapping[str, Any], design: Mapping[st
 
 def derive(source: TrialSource, manifest: Mapping[str, Any], design: Mapping[str, Any]) -> Derived:
     """From files to figures; arguments as of `derived`."""
-    read = Read(manifest, source.intervals(), source.system())
+    read = Read(manifest, source.intervals(), source.system(), source.actions())
     phases, _ = read_phases(source, read)
+    read = _covered(read, phases)
     judged = judge(read, phases, partial=source.partial)
     place = next((n for n, phase in enumerate(phases) if phase is judged.measured), None)
     cut_s = warm_up_s(judged.measured, judged.steady, design) if judged.measured else 0.0
+    acted = None
+    if judged.measured:
+        acted = read_acted(source, judged.measured, read.intervals, read.system, int(cut_s))
     if judged.measured and cut_s:
         rest, _ = without_warm_up(source, read.intervals, judged.measured, cut_s)
         phases = tuple(rest if phase is judged.measured else phase for phase in phases)
     reports = tuple(_phase(read, phase, judged if n == place else None) for n, phase in enumerate(phases))
     measured = None if place is None else reports[place]
-    figures = figures_of(source, read, measured, judged.warnings, cut=bool(cut_s))
+    figures = figures_of(source, read, measured, judged.warnings, acted, cut=bool(cut_s))
     if design.get("warmup") == CUT and not cut_s:  # an unsteady one keeps a warm-up that others have not
         figures["false_alarms"] = 0.0
-    return Derived(reports, place, judged.warnings, cut_s, figures)
+    return Derived(reports, place, judged.warnings, cut_s, figures, acted)
+
+
+def _covered(read: Read, phases: Sequence[Phase]) -> Read:
+    """With the samples of nodes that came and went reaching over the measured phase."""
+    measured = measured_phase(phases)
+    names = {node for row in read.actions.rows for node in row.nodes}
+    names |= {row.node for row in read.actions.milestones}
+    if measured is None or not names:
+        return read
+    return replace(read, system=covered(read.system, names, measured.start_ns, measured.end_ns))
 
 
 def _phase(read: Read, phase: Phase, judged: Judged | None) -> PhaseReport:
@@ -109,10 +128,13 @@ def _phase(read: Read, phase: Phase, judged: Judged | None) -> PhaseReport:
     )
 
 
-def _key(source: TrialSource, design: Mapping[str, Any]) -> str:
+def key_of(source: TrialSource, design: Mapping[str, Any]) -> str:
+    """What is kept of a sealed trial is trusted under this key alone."""
     found = certificate(source.manifest)
     facts = (sources(), design.get("warmup"), found.path if found else None)
     told = hashlib.sha256((source.path / "manifest.json").read_bytes())
+    if (actions := source.path / ACTIONS).is_file():
+        told.update(actions.read_bytes())
     told.update(repr(facts).encode())
     return told.hexdigest()
 

@@ -25,6 +25,8 @@ from steelyard.report.study.picture import forest_chart
 from steelyard.report.study.verdicts import checks_table, claims_table, closing, evidence_table, grounds
 from steelyard.report.study.verdicts import headline as claims_headline
 from steelyard.report.tables import Table
+from steelyard.report.timeline.charts import timeline_charts
+from steelyard.report.timeline.tables import timeline_tables
 from steelyard.results.flat import flat
 from steelyard.results.in_effect import part
 
@@ -127,7 +129,7 @@ def _audits(trial: TrialReport) -> list[Table]:
 
 def _trial(trial: TrialReport, model: ReportModel) -> dict[str, Any]:
     """Everything the template shows of a trial, ready as words."""
-    charts = charts_of(trial)
+    charts = [*timeline_charts(trial), *charts_of(trial)]
     measured = trial.measured.phase.name if trial.measured else ""
     others = [r for r in trial.phases if r is not trial.measured]
     return {
@@ -135,6 +137,8 @@ def _trial(trial: TrialReport, model: ReportModel) -> dict[str, Any]:
         "subject": headline.subject(model, trial),
         "cards": headline.cards(trial),
         "tables": [*(tables.for_phase(trial.measured) if trial.measured else []), *_audits(trial)],
+        "acted": timeline_tables(trial),
+        "acted_charts": _figures(trial, charts, "timeline"),
         "effect": [
             t for t in (tables.search(trial), tables.effect(trial), tables.deviations(trial)) if t and t.rows
         ],

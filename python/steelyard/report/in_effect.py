@@ -44,8 +44,9 @@ def is_local(manifest: Facts) -> bool:
 
 
 def quota_cores(manifest: Facts) -> float | None:
-    """Sum of the CPU quotas of all nodes, masters included; None when one has none."""
-    in_effect = part(manifest, "system", "limits", "cpu_cores")
+    """Sum of the CPU quotas of all nodes, masters and those in reserve included; None when one has none."""
+    limits = part(manifest, "system", "limits")
+    in_effect = {**part(limits, "cpu_cores"), **part(limits, "spare_cpu_cores")}
     if in_effect:
         return None if None in in_effect.values() else float(sum(in_effect.values()))
     cpu = part(manifest, "trial", "system", "limits").get("cpu")

@@ -11,6 +11,7 @@ from typing import Any
 from steelyard.report.model import FIGURES, PhaseReport, ReportModel, TrialReport
 from steelyard.report.study.answers import Answer, Answers, answers
 from steelyard.report.study.points import PointReport, points
+from steelyard.report.timeline.machine import timeline_json
 
 FORMAT = 1
 """Of report.json; raised when a field changes its meaning or goes."""
@@ -86,6 +87,7 @@ def _trial(trial: TrialReport) -> dict[str, Any]:
         "master_cpu_us_per_op": trial.master_cpu_us,
         "warnings": [asdict(w) for w in trial.warnings],
         "phases": [_phase(p) for p in trial.phases],
+        **({"timeline": told} if (told := timeline_json(trial)) else {}),
         "timing_s": trial.manifest.get("timing") or {},
     }
 

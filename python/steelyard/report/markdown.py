@@ -16,6 +16,7 @@ from steelyard.report.study.answers import Answers, answers
 from steelyard.report.study.picture import forest_chart
 from steelyard.report.study.verdicts import closing, evidence_table, headline, top
 from steelyard.report.tables import Table
+from steelyard.report.timeline.tables import timeline_tables
 from steelyard.results.flat import flat
 from steelyard.results.in_effect import part
 
@@ -91,7 +92,7 @@ def _trial(trial: TrialReport, charts: dict[str, str]) -> list[str]:
     lines = [f"## Trial {trial.number}: {escape(trial.status)}", ""]
     lines += [f"- {escape(c.name)}: **{escape(c.value)}** ({escape(c.remark)})" for c in cards(trial)] + [""]
     lines += _warnings(trial.warnings)
-    found = tables.for_phase(trial.measured) if trial.measured else []
+    found = timeline_tables(trial) + (tables.for_phase(trial.measured) if trial.measured else [])
     for table in (
         *found,
         tables.audits(trial),

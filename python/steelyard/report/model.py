@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,10 @@ from steelyard.analysis.metrics import metric_of
 from steelyard.analysis.spread import Repeated, repeated
 from steelyard.analysis.stats.percentiles import merged
 from steelyard.analysis.warnings import Warned
+from steelyard.report.acted import Acted
 from steelyard.report.cut import without_warm_up
 from steelyard.report.derived import Derived, derived
+from steelyard.report.paired import Half, Paired, paired
 from steelyard.report.source import TrialSource, open_source
 from steelyard.report.trial_row import PhaseReport, Row
 from steelyard.results.histograms import held
@@ -41,6 +43,8 @@ class TrialReport:
     """What outside the study disturbed it; empty when nothing did."""
     attempts: str = ""
     """What became of earlier attempts at it; empty when there were none."""
+    paired: Paired | None = None
+    """Itself beside its control; None where nothing was done to the cluster, or nothing is its control."""
 
     @property
     def path(self) -> Path:
@@ -71,7 +75,12 @@ class TrialReport:
     @property
     def figures(self) -> Row:
         """Its row in a frame of trials."""
-        return self.derived.figures
+        return self.derived.figures | (self.paired.figures if self.paired else {})
+
+    @property
+    def acted(self) -> Acted | None:
+        """What was done to the cluster meanwhile; None where nothing was."""
+        return self.derived.acted
 
     @property
     def cut_s(self) -> float:
@@ -205,6 +214,7 @@ def build(folder: Path) -> ReportModel:
     study = run.get("study") or {}
     design = run.get("design") or {}
     trials = tuple(_trial(t, place, listed, study, design) for place, t in enumerate(source.trials, start=1))
+    trials = _with_controls(trials, listed, design)
     toml = folder / "study.toml"
     return ReportModel(
         name=str(run.get("name") or folder.name),
@@ -217,6 +227,16 @@ def build(folder: Path) -> ReportModel:
         trials=trials,
         over_trials=_over_trials(trials) if len(run.get("points") or ()) <= 1 else {},
         warnings=_of_run(trials, len(listed)),
+    )
+
+
+def _with_controls(
+    trials: Sequence[TrialReport], listed: Mapping[int, Mapping[str, Any]], design: Mapping[str, Any]
+) -> tuple[TrialReport, ...]:
+    halves = [Half(t.number, t.source, listed.get(t.number, {}), t.derived) for t in trials]
+    return tuple(
+        replace(trial, paired=found) if (found := paired(half, halves, design)) else trial
+        for trial, half in zip(trials, halves, strict=True)
     )
 
 

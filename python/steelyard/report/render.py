@@ -8,6 +8,7 @@ from typing import Any
 
 from steelyard.report.charts import Chart, charts_of
 from steelyard.report.model import TrialReport
+from steelyard.report.timeline.charts import timeline_charts
 
 PNG_SCALE = 1.5
 """1,200 pixels wide: sharp in a document, drawn in a quarter of a second."""
@@ -26,9 +27,11 @@ LIGHT: dict[str, Any] = {
 
 
 def charts_of_interest(trial: TrialReport) -> dict[str, Chart]:
-    """File name without ending -> chart, of a trial's measured phase and of its system."""
+    """File name without ending -> chart, of what was done to the cluster, of a trial's measured
+    phase and of its system."""
     measured = trial.measured.phase.name if trial.measured else ""
-    wanted = [chart for chart in charts_of(trial) if chart.group in ("system", measured)]
+    wanted = timeline_charts(trial)
+    wanted += [chart for chart in charts_of(trial) if chart.group in ("system", measured)]
     return {f"trial-{trial.number:03}-{chart.key}": chart for chart in wanted}
 
 

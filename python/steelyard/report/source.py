@@ -10,6 +10,7 @@ import polars as pl
 from hdrh.histogram import HdrHistogram
 
 from steelyard.errors import InputError
+from steelyard.results.actions import Actions
 
 
 class TrialSource(Protocol):
@@ -39,8 +40,17 @@ class TrialSource(Protocol):
     def histograms(self, phase: str, only: str | None = None) -> Mapping[str, HdrHistogram]:
         """Tag -> histogram over the whole phase; of one tag, if `only` names it."""
 
-    def histogram_log(self, phase: str) -> Iterator[tuple[str, float, HdrHistogram]]:
-        """(tag, second since the phase began, histogram), for each due second and tag."""
+    def histogram_log(
+        self, phase: str, ending: str | None = None
+    ) -> Iterator[tuple[str, float, HdrHistogram]]:
+        """(tag, second since the phase began, histogram), for each due second and tag; of tags with that
+        ending, if one is given."""
+
+    def coordinators(self) -> pl.DataFrame:
+        """Rows of coordinators.parquet; without any where no driver named one."""
+
+    def actions(self) -> Actions:
+        """What was done to the cluster meanwhile."""
 
 
 class RunSource(Protocol):

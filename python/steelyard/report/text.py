@@ -22,6 +22,7 @@ from steelyard.report.study import overview
 from steelyard.report.study.answers import Answers, answers
 from steelyard.report.study.verdicts import RULE, closing, grounds, headline, top
 from steelyard.report.tables import Table
+from steelyard.report.timeline.tables import timeline_tables
 
 WIDTH = 100
 INDENT = 2
@@ -111,6 +112,8 @@ def _trial(trial: TrialReport, console: Console, *, several: bool) -> None:
         console.rule(Text(f"trial {trial.number} ({clean(trial.status)})"), characters="-")
     console.print(Text(verdict(trial), style="bold"))
     _warnings(trial.warnings, console)
+    for table in timeline_tables(trial):
+        print_table(table, console)
     if trial.measured:
         for table in tables.for_phase(trial.measured):
             print_table(table, console)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from steelyard.analysis.balance import Balance
 from steelyard.analysis.cost import Cost, client_cpu_us, master_cpu_us, server_cpu_us
@@ -13,12 +14,15 @@ from steelyard.analysis.spread import EngineSpread
 from steelyard.analysis.steady import Steady
 from steelyard.analysis.summary import Phase
 from steelyard.analysis.warnings import Warned
+from steelyard.report.acted import Acted
+from steelyard.report.acted_row import figures as acted_figures
 from steelyard.report.assessment import Read
 from steelyard.report.in_effect import master_names, quota_cores
 from steelyard.report.source import TrialSource
 from steelyard.results.frames import CLOCKS, FIGURES, LOAD, RUN, phase_figures
 from steelyard.results.in_effect import part
 from steelyard.results.read import TrialResult
+from steelyard.spec.metrics import AUDIT
 from steelyard.spec.metrics import LOAD as LOADING
 
 Row = dict[str, float | int | str | None]
@@ -47,14 +51,16 @@ class PhaseReport:
 
 
 def figures_of(
-    source: TrialSource, read: Read, measured: PhaseReport | None, warnings: Sequence[Warned], *, cut: bool
-) -> Row:
+    source: TrialSource, read: Read, measured: PhaseReport | None, warnings: Sequence[Warned],
+    acted: Acted | None = None, *, cut: bool,
+) -> Row:  # fmt: skip
     """A trial's row in the frame, but what the run's own list says of it.
 
     Args:
         source, read: the trial's folder, and what was read of it.
         measured: the phase it was made for.
         warnings: of the trial.
+        acted: what was done to the cluster in it.
         cut: whether warm-up was left out of that phase.
     """
     assert isinstance(source, TrialResult)  # noqa: S101 - the one reader there is
@@ -63,7 +69,16 @@ def figures_of(
     if measured and cut:
         found |= _of_rest(measured.phase)
     died = next((warned.text for warned in warnings if warned.kind == "server_died"), None)
-    return found | {"server_died": died} | (_analysed(read, measured) if measured else {})
+    found |= {"server_died": died} | (_analysed(read, measured) if measured else {})
+    return found | acted_figures(acted) | _audited(read.manifest)
+
+
+def _audited(manifest: Mapping[str, Any]) -> Row:
+    """What was found when acknowledged writes were read back; nothing where they were not."""
+    audits = [part(phase, "summary", "audit") for phase in manifest.get("phases") or ()]
+    return {
+        name: float(said.get(name.removeprefix("audit_")) or 0) for said in audits if said for name in AUDIT
+    }
 
 
 def _of_rest(phase: Phase) -> Row:

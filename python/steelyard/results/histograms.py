@@ -24,13 +24,18 @@ def parse_line(line: str) -> tuple[str, float, HdrHistogram] | None:
         return None
 
 
-def read_log(file: Path, tag: str | None = None) -> Iterator[tuple[str, float, HdrHistogram]]:
-    """What `parse_line` makes of every line of a log, or of those of one tag.
+def read_log(
+    file: Path, tag: str | None = None, ending: str | None = None
+) -> Iterator[tuple[str, float, HdrHistogram]]:
+    """What `parse_line` makes of every line of a log, or of those of one tag, or of tags with an ending
+    such as `.all`.
 
     A last line cut short, as a killed engine leaves it, is left out.
     """
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
         if tag is not None and not line.startswith(f"Tag={tag},"):
+            continue
+        if ending is not None and not line.partition(",")[0].endswith(ending):
             continue
         if parsed := parse_line(line):
             yield parsed
@@ -75,9 +80,28 @@ def percentiles(histogram: HdrHistogram, asked: Sequence[float]) -> list[float]:
     return [float(ends[bool(percentile)](low)) for percentile, low in zip(asked, lows, strict=True)]
 
 
+def highest(histogram: HdrHistogram) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(highest value of each bucket in use, in nanoseconds, counts): what percentiles are read from."""
+    values, counts = held(histogram)
+    ends = [_highest(histogram, int(value)) for value in values]
+    return np.array(ends, dtype=np.float64), counts
+
+
 def held(histogram: HdrHistogram) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(values in nanoseconds, counts) of the buckets in use."""
     counts = np.ctypeslib.as_array(histogram.counts)
     used = np.flatnonzero(counts)
     values = [histogram.get_value_from_index(int(index)) for index in used]
     return np.array(values, dtype=np.float64), counts[used].astype(np.float64)
+
+
+_ENDS: dict[tuple[int, int, int], float] = {}
+"""(unit magnitude, digits, lowest value) of a bucket -> its highest value; the library asks itself anew each
+time."""
+
+
+def _highest(histogram: HdrHistogram, low: int) -> float:
+    key = (histogram.unit_magnitude, histogram.significant_figures, low)
+    if key not in _ENDS:
+        _ENDS[key] = float(histogram.get_highest_equivalent_value(low))
+    return _ENDS[key]

@@ -39,6 +39,8 @@ class Manifest:
     """Of which shared highest rate the load's target is which share."""
     search: dict[str, Any] | None = None
     """What a search for the highest rate tried and found."""
+    search_after: dict[str, Any] | None = None
+    """The same after the run."""
     timeline: list[dict[str, Any]] = field(default_factory=list)
     timing: dict[str, float] = field(default_factory=dict)
     warnings: list[dict[str, str]] = field(default_factory=list)
@@ -116,6 +118,7 @@ class Manifest:
             "data": self.data,
             **({"rate": self.rate} if self.rate else {}),
             **({"search": self.search} if self.search else {}),
+            **({"search_after": self.search_after} if self.search_after else {}),
             "phases": self.phases,
             "timeline": self.timeline,
             "timing": {name: round(seconds, 6) for name, seconds in self.timing.items()},

@@ -13,6 +13,7 @@ from hdrh.histogram import HdrHistogram
 
 from steelyard.errors import InputError
 from steelyard.results import tables
+from steelyard.results.actions import Actions, read_actions
 from steelyard.results.disk import read_json
 from steelyard.results.histograms import read_log, read_totals
 
@@ -88,6 +89,10 @@ class TrialResult:
         path = self.path / "engine" / "marks.ndjson"
         return list(_events(path)) if path.is_file() else []
 
+    def actions(self) -> Actions:
+        """What was done to the cluster meanwhile, and what its nodes passed on the way."""
+        return read_actions(self.path)
+
     def system(self) -> pl.DataFrame:
         """Rows of system.parquet; what was spooled of it when it is missing."""
         return tables.system(self.path)
@@ -97,10 +102,13 @@ class TrialResult:
         it."""
         return read_totals(self.path / "engine", phase, only)
 
-    def histogram_log(self, phase: str) -> Iterator[tuple[str, float, HdrHistogram]]:
-        """(tag, second since the phase's start, histogram of ns), one for each due second and tag."""
+    def histogram_log(
+        self, phase: str, ending: str | None = None
+    ) -> Iterator[tuple[str, float, HdrHistogram]]:
+        """(tag, second since the phase's start, histogram of ns), one for each due second and tag; of tags
+        with that ending, if one is given."""
         path = self.path / "engine" / f"{phase}.hdr"
-        return read_log(path) if path.is_file() else iter(())
+        return read_log(path, ending=ending) if path.is_file() else iter(())
 
     def events(self) -> list[dict[str, Any]]:
         """The engine's events; a last line cut short is left out."""

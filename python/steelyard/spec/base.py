@@ -27,6 +27,11 @@ class SystemSettings(Model):
         return 1
 
     @property
+    def node_names(self) -> tuple[str, ...]:
+        """The names of its nodes, those in reserve last; empty where they are not ours to name."""
+        return ()
+
+    @property
     def given(self) -> bool:
         """Whether it was there before us, so that no new one can be made of it."""
         return False

@@ -45,7 +45,7 @@ def _text(detail: ErrorDetails, place: Place, data: Any, name: str, equals: str)
         case "union_tag_invalid":
             return _unknown_kind(detail, name)
         case "union_tag_not_found":
-            return f"{_dotted(place)}.kind is missing"
+            return f"{_dotted(place)}.{str(detail['ctx']['discriminator']).strip(chr(39))} is missing"
     found = detail["input"]
     if detail["type"] == "model_type" and _without_name(place, data):
         return f"{name}{equals}{found!r}: expected a table with a name, as [{_dotted(place[:-1])}.NAME]"
@@ -55,7 +55,7 @@ def _text(detail: ErrorDetails, place: Place, data: Any, name: str, equals: str)
 
 
 def _unknown(place: Place, data: Any, origin: str) -> str:
-    if origin.startswith("--") and not origin.startswith("--set "):
+    if origin.startswith("--") and not origin.startswith(("--set ", "--do ")):
         return f"{origin} does not apply to {_owner(place, data)}"
     key, table = str(place[-1]), place[:-1]
     model = _model_at(table, data)
@@ -68,7 +68,8 @@ def _owner(place: Place, data: Any) -> str:
     """The table a key stands in, for people."""
     table = place[:-1]
     kind = _kind(table, data)
-    return f"{_dotted(table)} of kind '{kind}'" if kind else _dotted(table) or "a study"
+    names = "do" if _said(table, data, "kind") is None else "kind"
+    return f"{_dotted(table)} of {names} '{kind}'" if kind else _dotted(table) or "a study"
 
 
 def _unknown_kind(detail: ErrorDetails, name: str) -> str:
@@ -114,9 +115,15 @@ def _child(here: Any, part: int | str) -> Any:
 
 
 def _kind(place: Place, data: Any) -> str | None:
+    """What tells the models of a union apart: a system's `kind`, what an action is to `do`."""
+    tag: str | None = _said(place, data, "kind") or _said(place, data, "do")
+    return tag
+
+
+def _said(place: Place, data: Any, key: str) -> Any:
     for part in place:
         data = _child(data, part)
-    return data.get("kind") if isinstance(data, dict) else None
+    return data.get(key) if isinstance(data, dict) else None
 
 
 def _is_union(place: Place, data: Any) -> bool:
@@ -167,5 +174,5 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def _is_kind(model: type[BaseModel], kind: str | None) -> bool:
-    field = model.model_fields.get("kind")
+    field = model.model_fields.get("kind") or model.model_fields.get("do")
     return field is not None and kind in typing.get_args(field.annotation)

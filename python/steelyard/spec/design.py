@@ -11,6 +11,7 @@ from steelyard.spec.base import LISTED, Model
 from steelyard.spec.load import Load
 from steelyard.spec.models import Design
 from steelyard.spec.systems import System
+from steelyard.spec.timeline import Timelines
 from steelyard.spec.workload import Workload
 
 SETTINGS = ("system", "systems", "workload", "load")
@@ -79,6 +80,8 @@ class Sweep(Design, Asked):
     variants: dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")], Overlay] = Field(
         default_factory=dict
     )
+    timelines: Timelines = Field(default_factory=dict)
+    """What may be done to a system during a run, by name; `load.timeline`, a factor too, says which."""
 
 
 class StudyFile(Sweep):

@@ -61,7 +61,7 @@ def trial_seconds(trial: Trial, *, starts: bool = True, loads: bool = True) -> f
     a = assumed(trial)
     seconds = a.around_s + trial.load.warmup_s + run_seconds(trial)
     if trial.load.search:
-        seconds += PROBES * trial.load.search.probe_s
+        seconds += PROBES * trial.load.search.probe_s * (2 if trial.load.search.again else 1)
     if starts:
         nodes = trial.system.size
         seconds += a.start_s + a.node_s * (nodes - 1)
@@ -105,7 +105,8 @@ def searches_seconds(study: Study, planned: Sequence[Trial]) -> float:
     found = first_of_each(study, planned)
     asked = [(trial, study.rates[name]) for (name, _), trial in found.items()]
     return sum(
-        trial_seconds(trial.model_copy(update={"load": trial.load.searching(rate)})) for trial, rate in asked
+        trial_seconds(trial.model_copy(update={"load": trial.load.searching(rate), "timeline": ()}))
+        for trial, rate in asked
     )
 
 

@@ -23,6 +23,7 @@ from steelyard.spec.lines import Place
 from steelyard.spec.models import SWEEP_REPETITIONS, Point, Settings, Study
 from steelyard.spec.rates import check_rates
 from steelyard.spec.rules import check_layout
+from steelyard.spec.timeline import Timelines, check_timelines, spare_nodes, timeline_of
 from steelyard.spec.workloads import find_workload
 
 BASE = "workload.base"
@@ -58,10 +59,14 @@ def expand(draft: Draft, folder: Path | None = None) -> Study:
         sweep = _of(draft, [key for key in draft.data if key not in SETTINGS]).check(Sweep)
     with faults:
         _check_names(draft, sweep)
+    timelines = None if faults.lines else sweep.timelines  # else what names one would be told as a mistake
     points: list[Point] = []
     for cell in cells(sweep, _systems(draft)):
         with faults:
-            points.append(_point(draft, cell, folder, len(points) + 1))
+            points.append(_point(draft, cell, folder, len(points) + 1, timelines))
+    points = _with_spares(points)
+    with faults:
+        check_timelines(sweep.timelines, points, draft.origins)
     with faults:
         check_asked(sweep, points, draft.origins)
     if not faults.lines:  # else points are missing that may offer a share
@@ -171,10 +176,16 @@ def _with_deviations(draft: Draft, sweep: Sweep, points: Sequence[Point]) -> Swe
     return sweep.model_copy(update={"deviations": texts})
 
 
-def _point(draft: Draft, cell: Combination, folder: Path | None, number: int) -> Point:
-    settings = point_draft(draft, cell, folder).check(Settings)
+def _point(
+    draft: Draft, cell: Combination, folder: Path | None, number: int, timelines: Timelines | None
+) -> Point:
+    made = point_draft(draft, cell, folder)
+    settings = made.check(Settings)
+    said = made.origins.get(("load", "timeline"), "")
+    actions = () if timelines is None else timeline_of(settings.load.timeline, timelines, said)
     return Point(
         system=settings.system,
+        timeline=actions,
         workload=settings.workload,
         load=settings.load,
         number=number,
@@ -182,6 +193,17 @@ def _point(draft: Draft, cell: Combination, folder: Path | None, number: int) ->
         variant=cell.variant,
         levels=dict(cell.levels),
     )
+
+
+def _with_spares(points: Sequence[Point]) -> list[Point]:
+    """All points reserve as many nodes as any timeline of theirs adds, so that their clusters are alike."""
+    spare = spare_nodes({point.load.timeline: point.timeline for point in points})
+    return [
+        point.model_copy(update={"system": point.system.model_copy(update={"spare": spare})})
+        if getattr(point.system, "spare", spare) < spare
+        else point
+        for point in points
+    ]
 
 
 def point_draft(draft: Draft, cell: Combination, folder: Path | None) -> Draft:
@@ -258,16 +280,22 @@ def _study(draft: Draft, sweep: Sweep, points: list[Point]) -> Study:
     design = {name: getattr(sweep, name) for name in type(sweep).model_fields if name in Study.model_fields}
     several = SWEEP_REPETITIONS if len(points) > 1 else 1
     design["repetitions"] = sweep.repetitions or several
-    swept = bool(sweep.factors or sweep.variants or _systems(draft))
+    swept = bool(sweep.factors or sweep.variants or sweep.timelines or _systems(draft))
     first = points[0]
     return Study(
         system=first.system,
         workload=first.workload,
         load=first.load,
         points=tuple(points) if swept else (),
-        source=draft.data if swept else {},
+        source=_said(draft.data) if swept else {},
         **design,
     )
+
+
+def _said(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What was said, without the nulls that flags leave where they reset a setting: TOML knows none."""
+    tables = {key: _said(value) if isinstance(value, dict) else value for key, value in values.items()}
+    return {key: value for key, value in tables.items() if value is not None}
 
 
 def _name_files_in_full(draft: Draft, folder: Path | None) -> None:

@@ -26,6 +26,7 @@ COMMON: dict[str, Paths] = {
     "operations": ("load.operations",),
     "duration": ("load.duration_s",),
     "engines": ("load.engines",),
+    "timeline": ("load.timeline",),
     "workload": ("workload.base",),
     "records": ("workload.records",),
     "data-size": ("workload.data-size",),

@@ -148,6 +148,12 @@ class HBaseSystem(LocalSystem):
         """All nodes, those of dedicated masters included."""
         return self.nodes + (self.master_nodes if self.roles == "dedicated" else 0)
 
+    @property
+    def node_names(self) -> tuple[str, ...]:
+        """Masters of their own, then the nodes; those in reserve last."""
+        masters = tuple(f"master{n}" for n in range(1, self.size - self.nodes + 1))
+        return (*masters, *(f"node{n}" for n in range(1, self.nodes + self.spare + 1)))
+
     def limits_of(self, node: str) -> NodeLimits:
         """A node of masters alone may have limits of its own."""
         return self.master_limits if self.master_limits and node.startswith("master") else self.limits

@@ -58,6 +58,8 @@ class RateSearch(HighestRate):
 
     share: Share = 1
     """Of the rate that was found, the run offers this share."""
+    again: bool = False
+    """Search once more after the run: what a change of the cluster has brought."""
 
 
 class ShareOf(Model):

@@ -19,12 +19,14 @@ from steelyard.spec.base import LISTED, Model
 from steelyard.spec.highest import HighestRate, RateSearch, ShareOf, Target
 from steelyard.spec.units import quantum
 
+NONE = "none"
+"""The timeline in which nothing is done: a study's control."""
 DEFAULT_CLIENTS = 32
 DEFAULT_IN_FLIGHT = 1024
 DEFAULT_ATTEMPT_TIMEOUT_MS = 5_000
 DEFAULT_OPERATIONS = 100_000
 OF_A_RUN = frozenset(
-    {"phases", "audit", "marks", "clients", "target", "search", "curve", "arrivals", "in_flight",
+    {"phases", "audit", "marks", "timeline", "clients", "target", "search", "curve", "arrivals", "in_flight",
      "operations", "duration_s", "warmup_s", "first_record", "part", "settle_limit_s"}
 )  # fmt: skip
 """Settings of `Load` that say what is measured and which part of it; all others say how it is driven."""
@@ -95,6 +97,8 @@ class Load(Model):
     Without `operations` and `duration_s` the run ends with its last point."""
     marks: Annotated[tuple[Mark, ...], LISTED, MARKS] = ()
     """Moments of the run, [seconds since it began, label], that the engine notes and charts show."""
+    timeline: str = NONE
+    """What is done to the system during the run: a name of `[[timelines.NAME]]`; `none` is nothing."""
     audit: bool = False
     """After the run, read every acknowledged write back, in a phase of its own; needs `workload.verify` to be
     `full`. What another trial has loaded is not known to this one."""
@@ -149,12 +153,6 @@ class Load(Model):
         if self.curve:
             self._check_curve()
         self._check_marks()
-        if self.audit and "run" not in self.phases:
-            raise ValueError("audit follows a run, and there is none")
-        if self.search is not None and "run" not in self.phases:
-            raise ValueError("search is for the rate of a run, and there is none")
-        if isinstance(self.target, ShareOf) and "run" not in self.phases:
-            raise ValueError("a share of a highest rate is for a run, and there is none")
         if not self.paced and self.in_flight is not None:
             raise ValueError("in_flight needs a target; in a closed loop the number is `clients`")
         if not self.paced and self.arrivals == "poisson":
@@ -167,14 +165,28 @@ class Load(Model):
             raise ValueError("more engines than clients: every engine needs at least one")
         return self
 
+    @model_validator(mode="after")
+    def _of_a_run(self) -> Load:
+        """What is of a run needs one."""
+        asked = {
+            "audit follows a run": self.audit,
+            "a timeline is of a run": self.timeline != NONE,
+            "marks are of a run": self.marks,
+            "search is for the rate of a run": self.search is not None,
+            "a share of a highest rate is for a run": isinstance(self.target, ShareOf),
+        }
+        for fault in (words for words, said in asked.items() if said and "run" not in self.phases):
+            raise ValueError(f"{fault}, and there is none")
+        if self.timeline != NONE and self.part.count > 1:
+            raise ValueError("a timeline is carried out once: a load of several parts may not have one")
+        return self
+
     def loading(self) -> Load:
         """One that only stores the records, all of them, as this one would before its run."""
         same = {name: getattr(self, name) for name in self.model_fields_set - OF_A_RUN}
         return Load(phases=("load",), clients=self.load_clients, **same)
 
     def _check_marks(self) -> None:
-        if self.marks and "run" not in self.phases:
-            raise ValueError("marks are of a run, and there is none")
         late = [f"[{at_s:g}, '{label}']" for at_s, label in self.marks if at_s > (self.duration_s or at_s)]
         if late:
             raise ValueError(f"marks {', '.join(late)} come after the end of the run, {self.duration_s:g} s")
@@ -219,7 +231,7 @@ class Load(Model):
         """One that finds the highest rate, and offers it for as long as a probe."""
         search = RateSearch(**{name: getattr(asked, name) for name in HighestRate.model_fields})
         run = {"search": search, "duration_s": asked.probe_s}
-        left_out = {"target", "operations", "audit", "marks"}
+        left_out = {"target", "operations", "audit", "marks", "timeline"}
         return Load(**{n: getattr(self, n) for n in self.model_fields_set - left_out} | run)
 
     def offering(self, rate: float) -> Load:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import PositiveFloat, PositiveInt
+from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 
 from steelyard.spec.base import Model, SystemSettings
 
@@ -26,11 +26,15 @@ class LocalSystem(SystemSettings):
     """What all clusters of real servers on this host have."""
 
     nodes: PositiveInt = 1
+    spare: NonNegativeInt = 0
+    """Nodes beyond these that are reserved and not started: they may join while it runs."""
     profile: Literal["default", "quick"] = "default"
     """`default` keeps upstream's settings except sizes; `quick` starts fast, for tests and short looks."""
     java: str | None = None
     """A Java home, a java binary, or 11 | 17 | 21; None = what the version needs, found on this host."""
     limits: NodeLimits = NodeLimits()
+    disk_mib: PositiveInt | None = None
+    """Size of a file system of each node's own, in a file, whose power can be cut; None = the machine's."""
     network: Literal["loopback", "namespaces"] = "loopback"
     """`namespaces` gives each node an own network namespace, so that its traffic can be counted and cut."""
     jvm_options: tuple[str, ...] = ()
@@ -40,8 +44,13 @@ class LocalSystem(SystemSettings):
 
     @property
     def size(self) -> int:
-        """Nodes of the cluster, those of masters included."""
+        """Nodes of the cluster at its start, those of masters included."""
         return self.nodes
+
+    @property
+    def node_names(self) -> tuple[str, ...]:
+        """`node1`, `node2` ...; those in reserve follow."""
+        return tuple(f"node{n}" for n in range(1, self.size + self.spare + 1))
 
     def limits_of(self, _node: str) -> NodeLimits:
         """The limits of the node of that name."""

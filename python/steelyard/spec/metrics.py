@@ -75,9 +75,59 @@ INSIDE = {
 }
 """What servers and machine did meanwhile: a paper's reasons are checked against these."""
 
-PLAIN = CLIENT | INSIDE
+CENSORED = {
+    "scaling_s": Named("time from the first action's start to the last one's end", "s"),
+    "join_s": Named("time until every node that was added does its share", "s"),
+    "steady_again_s": Named("time from the first action's start until the run is steady again", "s"),
+    "stabilise_s": Named("time from the last action's end until the run is steady again", "s"),
+}
+"""Times that may not come within the run: then they are known to be longer, and not by how much."""
 
-STANDING = ("data_imbalance", "stored_bytes", "sstables")
+TIMELINE = {
+    **CENSORED,
+    "excess_s": Named("response time beyond that before the action, summed over operations", "s"),
+    "impact_s": Named("the same less the control's", "s"),
+    "impact_share": Named("operations above the control's p99, less the control's own", "share"),
+    "worst_window_p99_ns": Named("highest p99 of a thousand operations in a row, all attempts", "ns"),
+    "window_spread": Named("coefficient of variation of the p99 of every thousand operations", ""),
+    "outside_bound_s": Named("seconds with a p99 above the bound", "s"),
+    "lost_operations": Named("operations due and not yet done, summed over seconds", ""),
+    "stale_reads": Named("stale reads from the first action on", ""),
+    "lost_reads": Named("reads of lost records from the first action on", ""),
+    "not_yet_reads": Named("reads of records not yet acknowledged from the first action on", ""),
+    "moved_bytes": Named("bytes moved by actions", "B"),
+    "moved_over_least": Named("bytes moved over the least that had to move", ""),
+    "capacity_gain": Named("highest rate after the actions over that before", ""),
+    "capacity_gain_share": Named("gain in capacity, of the ideal one", "share"),
+    "host_busy_s": Named("seconds with the host over 95 % busy while an action was felt", "s"),
+    "host_stolen_s": Named("seconds with over 1 % of the CPU stolen while an action was felt", "s"),
+}
+"""What actions on the cluster cost (analysis/windows)."""
+BEYOND = "_beyond"
+"""Ends the column that holds how long a censored time was waited for in vain; its own is empty then."""
+CONTROL = "control_"
+"""A figure of the trial of the same repetition without actions, over the same seconds."""
+WINDOWS = ("before", "during", "after")
+_OF_WINDOW = ("excess_s", "worst_window_p99_ns", "window_spread", "lost_operations")
+"""Figures that the control has as well."""
+_WINDOW = re.compile(
+    rf"(?P<op>{'|'.join(OPS)})_(?P<window>{'|'.join(WINDOWS)})_(?P<figure>mean_ns|p50_ns|p99_ns)"
+)
+_RATE = re.compile(rf"(?P<window>{'|'.join(WINDOWS)})_(?P<figure>ok_per_s|failed_share)")
+_UNTIL = re.compile(r"until_(?P<what>[a-z][a-z_]*)_s")
+
+AUDIT = {
+    "audit_records": Named("records read back after the run", ""),
+    "audit_lost": Named("records lost, of those read back after the run", ""),
+    "audit_fields_lost": Named("fields lost of other records, read back after the run", ""),
+    "audit_stale": Named("fields older than acknowledged, read back after the run", ""),
+    "audit_unread": Named("records that could not be read back after the run", ""),
+}
+"""What `load.audit` found of acknowledged writes: each `audit_NAME` is NAME of the audit's summary."""
+
+PLAIN = CLIENT | INSIDE | TIMELINE | AUDIT
+
+STANDING = ("data_imbalance", "stored_bytes", "sstables", *AUDIT)
 """What lies on the nodes: it has no warm-up, and is judged also where a run came to no steady state."""
 
 
@@ -86,12 +136,44 @@ def named(column: str) -> Named | None:
     if column.startswith(LOAD):
         found = named(column.removeprefix(LOAD))
         return found and Named(f"load: {found.words}", found.unit)
+    if column.startswith(CONTROL):
+        return _of_control(column.removeprefix(CONTROL))
+    if found := _of_window(column):
+        return found
     if match := _LATENCY.fullmatch(column):
-        op = "" if match["op"] == "total" else match["op"].upper().replace("_", "-") + " "
+        op = _operation(match["op"])
         figure = "p99.9" if match["figure"] == "p999" else match["figure"]
         clock = "latency of all attempts" if match["clock"] == "all" else f"{match['clock']} time"
         return Named(f"{op}{clock}, {figure}", "ns")
     return PLAIN.get(column)
+
+
+def _operation(op: str) -> str:
+    return "" if op == "total" else op.upper().replace("_", "-") + " "
+
+
+def _of_control(column: str) -> Named | None:
+    found = TIMELINE[column] if column in _OF_WINDOW else _of_window(column)
+    return found and Named(f"without actions: {found.words}", found.unit)
+
+
+def _of_window(column: str) -> Named | None:
+    """Of a window, or until a milestone."""
+    if match := _WINDOW.fullmatch(column):
+        words = f"{_operation(match['op'])}latency of all attempts {match['window']} the action"
+        return Named(f"{words}, {match['figure'].removesuffix('_ns')}", "ns")
+    if match := _RATE.fullmatch(column):
+        figure = CLIENT["ok_per_s"] if match["figure"] == "ok_per_s" else Named("share of failures", "share")
+        return Named(f"{figure.words} {match['window']} the action", figure.unit)
+    if match := _UNTIL.fullmatch(column):
+        return Named(f"time until the last node was '{match['what'].replace('_', ' ')}'", "s")
+    return None
+
+
+def is_of_timeline(column: str) -> bool:
+    """Whether a figure is of actions, or of windows around them."""
+    own = column.removeprefix(CONTROL)
+    return own in TIMELINE or _of_window(own) is not None
 
 
 def is_latency(column: str) -> bool:
@@ -102,4 +184,7 @@ def is_latency(column: str) -> bool:
 def names(ops: Iterable[str] = OPS) -> list[str]:
     """Every figure there is for these operations, to look for the nearest."""
     latencies = [f"{op}_{clock}_{figure}_ns" for op in ops for clock in CLOCKS for figure in FIGURES]
-    return [*PLAIN, *latencies, f"{LOAD}ok_per_s", f"{LOAD}run_per_s", f"{LOAD}run_s"]
+    windows = [f"{op}_{w}_{figure}_ns" for op in ops for w in WINDOWS for figure in ("mean", "p50", "p99")]
+    windows += [f"{w}_{figure}" for w in WINDOWS for figure in ("ok_per_s", "failed_share")]
+    both = [*windows, *(f"{CONTROL}{name}" for name in (*windows, *_OF_WINDOW))]
+    return [*PLAIN, *latencies, *both, f"{LOAD}ok_per_s", f"{LOAD}run_per_s", f"{LOAD}run_s"]

@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from steelyard.spec.actions import Action
 from steelyard.spec.asked import Asked
-from steelyard.spec.base import Model
+from steelyard.spec.base import LISTED, Model
 from steelyard.spec.budget import Budget
 from steelyard.spec.highest import Rates
 from steelyard.spec.kind import declared
@@ -89,6 +90,8 @@ class Point(Settings):
     variant: str | None = None
     levels: dict[str, Any] = Field(default_factory=dict)
     """Factor -> level, as the file says them; a factor that does not apply here is absent."""
+    timeline: Annotated[tuple[Action, ...], LISTED] = ()
+    """What is done to the system during the run: the actions of `load.timeline`."""
 
     @property
     def label(self) -> str:

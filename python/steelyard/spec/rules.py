@@ -120,7 +120,32 @@ def _cold_but_warmed(study: Study, point: Point, _several: bool) -> Fault:
     return None
 
 
+def _action_but_not_able(_study: Study, point: Point, _several: bool) -> Fault:
+    for action in point.timeline:
+        for needed in action.capabilities:
+            if fault := declared(point.system.kind).why_not(needed, point.system):
+                hint = f"{fault[1]}; a cluster that others operate is changed by do = 'run' and a command"
+                return (
+                    f"timeline '{point.load.timeline}': {action.id}: do = '{action.what}': {fault[0]}",
+                    hint,
+                )
+    return None
+
+
+def _changed_but_shared(study: Study, point: Point, several: bool) -> Fault:
+    if several and study.reset not in APART and not point.system.given:
+        for action in point.timeline:
+            if action.changes:
+                return (
+                    f"reset = '{study.reset}' shares a cluster between trials, but timeline "
+                    f"'{point.load.timeline}' changes it: {action.words}",
+                    "use reset = 'restore' or 'fresh'",
+                )
+    return None
+
+
 RULES: tuple[Callable[[Study, Point, bool], Fault], ...] = (
     _fresh_but_given, _kept_but_changed, _reset_but_not_able, _restored_but_not_whole,
     _started_anew_but_not_shared, _budget_below_the_plan, _warm_without_warmup, _cold_but_warmed,
+    _action_but_not_able, _changed_but_shared,
 )  # fmt: skip

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from steelyard.errors import InputError
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
@@ -90,7 +91,7 @@ def bytes_text(count: float) -> str:
     return f"{count:.1f} TiB"
 
 
-def of_flag(flag: str, convert: Callable[[str], T], text: str) -> T:
+def of_flag(flag: str, convert: Callable[[S], T], text: S) -> T:
     """`convert(text)`, its ValueError turned into an InputError that names the flag."""
     try:
         return convert(text)

@@ -67,7 +67,7 @@ class Testbed(Protocol):
         ...
 
     def engine_prefix(self) -> list[str]:
-        """Words before the engine's command, e.g. `ip netns exec NAME`; usually empty."""
+        """Words before the engine's command, e.g. `nsenter --net=...`; usually empty."""
         ...
 
     def next_client(self, system: Any) -> None:

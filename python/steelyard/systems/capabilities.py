@@ -1,6 +1,7 @@
 """What can be done to a system while it is up: a capability has a name, and a protocol with its method.
 
-A record declares names, its testbed has the methods. They are asked for before anything starts.
+A record declares names, its testbed has the methods. They are asked for before anything starts. The protocols
+of what changes a cluster itself, its nodes and their network, stand in `changes`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,28 @@ from steelyard.errors import InfrastructureError, InputError, nearest
 from steelyard.hosts.say import Say
 from steelyard.hosts.snapshots import Restored, Snapshot
 from steelyard.systems.base import Settled, Testbed
+from steelyard.systems.changes import (
+    AddOptions,
+    Adds,
+    CleansUp,
+    Detects,
+    LimitsCompactions,
+    LimitsStreams,
+    LosesPower,
+    Note,
+    Partitions,
+    Removes,
+    Repairs,
+    Throttles,
+    Upgrades,
+)
+
+__all__ = [
+    "CAPABILITIES", "AddOptions", "Adds", "Balances", "CleansUp", "Compacts", "Detects", "Flushes", "Freezes",
+    "Kills", "LimitsCompactions", "LimitsStreams", "LosesPower", "Note", "Partitions", "Removes", "Repairs",
+    "Resizes", "Restarts", "Settles", "Snapshots", "Throttles", "Upgrades", "Watched", "check", "require",
+    "snapshots",
+]  # fmt: skip
 
 
 @runtime_checkable
@@ -123,6 +146,9 @@ class Snapshots(Protocol):
 CAPABILITIES: Mapping[str, Any] = {
     "settle": Settles, "watch": Watched, "kill": Kills, "freeze": Freezes, "restart": Restarts,
     "resize": Resizes, "flush": Flushes, "compact": Compacts, "balance": Balances, "snapshot": Snapshots,
+    "add": Adds, "remove": Removes, "limit_streams": LimitsStreams, "limit_compactions": LimitsCompactions,
+    "cleanup": CleansUp, "repair": Repairs, "partition": Partitions, "throttle": Throttles,
+    "upgrade": Upgrades, "power_loss": LosesPower, "detect": Detects,
 }  # fmt: skip
 """Name -> what a testbed that has it can do."""
 
@@ -149,6 +175,8 @@ def require(testbed: Testbed, capability: str) -> None:
         InputError: it does not declare it, e.g. because this host lacks something.
     """
     if capability not in testbed.capabilities:
+        if why := getattr(testbed, "lacking", {}).get(capability):
+            raise InputError(f"this host cannot do '{capability}': {why}", hint="steelyard doctor")
         able = ", ".join(sorted(testbed.capabilities)) or "nothing of the kind"
         raise InputError(f"this system cannot do '{capability}' on this host", hint=f"it can do: {able}")
 

@@ -2,13 +2,13 @@
 
 A kind of cluster says what its nodes are, writes their files, names their servers and knows when they serve.
 Everything else - addresses, ports, control groups, namespaces, limits, a start that fails - is here, and in
-`running` what can be done to it later; its host does and records it.
+`running` what can be done to it later, in `growing` how nodes come and go; its host does and records it.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from math import ceil
 from pathlib import Path
@@ -21,21 +21,21 @@ from steelyard.hosts import namespaces, network, records
 from steelyard.hosts.cgroup import CPU_PERIOD_US, Group
 from steelyard.hosts.clusters import Claim
 from steelyard.hosts.host import Host
-from steelyard.hosts.network import Endpoint
 from steelyard.hosts.records import Record
 from steelyard.hosts.say import Say
 from steelyard.spec.kind import declared
 from steelyard.spec.local import LocalSystem
+from steelyard.systems.growing import MADE_ANEW, GrowingCluster
 from steelyard.systems.node import NodeSpec
 from steelyard.systems.restorable import Restorable
-from steelyard.systems.running import NodeT, RunningCluster
+from steelyard.systems.running import NodeT
 from steelyard.systems.server import Server, ServerSpec
 
 START_LIMIT_S = 180.0
 """For one step of a start; a slow, shared machine needs a tenth of it."""
 
 
-class LocalCluster(Restorable, RunningCluster[NodeT]):
+class LocalCluster(Restorable, GrowingCluster[NodeT]):
     """A cluster of real servers on a host.
 
     Args:
@@ -44,6 +44,9 @@ class LocalCluster(Restorable, RunningCluster[NodeT]):
         root: its nodes' folders are made in ROOT/NAME, which is removed with the cluster.
         host: where it runs.
         stays: until `cluster down`; otherwise it ends with the process that brought it up.
+
+    Attributes:
+        lacking: capability -> why this host cannot give it.
 
     Raises:
         InputError: a name or size that cannot be.
@@ -59,15 +62,13 @@ class LocalCluster(Restorable, RunningCluster[NodeT]):
         super().__init__(host)
         self.system, self.name = system, records.checked_name(name)
         self.folder, self.stays = root.absolute() / name, stays
-        self.specs: list[NodeSpec] = []
         self.claimed: Record | None = None
         self.up_seconds: float | None = None
         self._warnings: list[str] = []
-        self.capabilities = declared(self.kind).able(system) - (
-            set() if host.abilities().limits else {"resize"}
-        )
-        if system.size > network.NODES_MAX:
-            raise InputError(f"{system.size} nodes; one cluster has at most {network.NODES_MAX}")
+        self.lacking = host.lacking(self.folder)
+        self.capabilities = declared(self.kind).able(system) - self.lacking.keys()
+        if (most := system.size + system.spare) > network.NODES_MAX:
+            raise InputError(f"{most} nodes; one cluster has at most {network.NODES_MAX}")
 
     # --- what a kind of cluster says ---
 
@@ -79,17 +80,9 @@ class LocalCluster(Restorable, RunningCluster[NodeT]):
     def _specs(self, block: str, spaces: Sequence[str]) -> Sequence[NodeSpec]:
         """Its nodes in an address block; `spaces` are their namespaces, or empty."""
 
-    @abstractmethod
-    def _listening(self, spec: NodeSpec) -> Mapping[Endpoint, str]:
-        """Where a node's servers will listen, each with the setting that moves its port."""
-
-    @abstractmethod
-    def _recorded(self, spec: NodeSpec) -> dict[str, Any]:
-        """A node as the cluster's record keeps it."""
-
-    @abstractmethod
-    def _make_node(self, spec: NodeSpec, group: Group) -> NodeT:
-        """Write a node's files and name its servers."""
+    def _reserved(self, block: str, spaces: Sequence[str]) -> Sequence[NodeSpec]:  # noqa: ARG002 - as `_specs`
+        """The nodes that may join later, numbered after all others; arguments as of `_specs`."""
+        return []
 
     @abstractmethod
     def _start(self, say: Say) -> None:
@@ -103,7 +96,7 @@ class LocalCluster(Restorable, RunningCluster[NodeT]):
     def up(self, say: Say) -> None:
         """Bring the cluster up; returns when it serves. See `Testbed.up`."""
         start = monotonic()
-        self.nodes = []  # it may have been up before
+        self.nodes, self.left, self.up_seconds = [], [], None  # it may have been up before
         for line in self.host.end_leftovers():
             say(line)
         self._fetch(say)
@@ -112,6 +105,8 @@ class LocalCluster(Restorable, RunningCluster[NodeT]):
             self._prepare(say)
             self._start(say)
             self.wait_same(say)
+            for spec in self.specs:
+                self._sync_disk(spec)
             self._limit_cpu()
         except BaseException as error:
             self._fail(say, error)
@@ -147,7 +142,7 @@ class LocalCluster(Restorable, RunningCluster[NodeT]):
             self.name,
             self.kind,
             self.folder,
-            self.system.size,
+            self.system.size + self.system.spare,
             self.stays,
             namespaced=namespaced,
             block=self.origin.block if self.origin else None,
@@ -155,22 +150,26 @@ class LocalCluster(Restorable, RunningCluster[NodeT]):
             grace_s=self.down_grace_s,
         )
         self.claimed = self.host.claim(claim)
-        self.specs = list(self._specs(self.claimed.block, self.claimed.namespaces))
-        for spec in [] if namespaced else self.specs:
+        block, spaces = self.claimed.block, self.claimed.namespaces
+        self.specs = list(self._specs(block, spaces))
+        self.reserve = list(self._reserved(block, spaces))
+        for spec in [] if namespaced else [*self.specs, *self.reserve]:
             self.host.check_ports(self._listening(spec))
-        self.host.note_nodes(self.name, [self._recorded(spec) for spec in self.specs])
+        self._note_nodes()
 
     def _prepare(self, say: Say) -> None:
         self.host.make_namespaces(self.name)
         for spec in self.specs:
             self.host.remove(spec.folder)
-            for part in ("conf", "logs"):
+            self._make_disk(spec)
+            for part in MADE_ANEW:
                 self.host.make_folder(spec.folder / part)
         self.put_back(say)
         for spec in self.specs:
             group = self.host.make_group(self.name, spec.name)
-            self.host.limit(group, self.system.limits_of(spec.name), self.folder)
+            self.host.limit(group, self.system.limits_of(spec.name), spec.folder)
             self.nodes.append(self._make_node(spec, group))
+            self._sync_disk(spec)
 
     def _server(self, spec: ServerSpec, group: Group) -> Server:
         return Server(spec, self.host, self.name, group)
@@ -193,18 +192,18 @@ class LocalCluster(Restorable, RunningCluster[NodeT]):
     def _limit_cpu(self) -> None:
         """The CPU quota comes last: a start within it takes several times as long, and says nothing."""
         for found in self.nodes:
-            cores = self.cpu[found.name] = self.system.limits_of(found.name).cpu
-            if cores:
-                self.host.limit_cpu(found.group, cores)
+            self._limit_node(found)
 
     def limit_facts(self) -> dict[str, Any]:
         """The limits in effect, and what is missing for those that are not."""
         return {
             **self.system.limits.model_dump(),
             "cpu_cores": dict(self.cpu),
+            "spare_cpu_cores": self.spare_cpu(),
             "cpu_period_us": CPU_PERIOD_US,
             "cpu_quota_from": "all nodes answered; the start itself is not limited",
             "cgroup_version": self.host.abilities().groups,
+            "disk_mib": self.system.disk_mib,
             "missing": dict(self.nodes[0].group.missing if self.nodes else {}),
         }
 
@@ -222,7 +221,7 @@ class LocalCluster(Restorable, RunningCluster[NodeT]):
         """The client runs in the hub, if there are namespaces."""
         if self.system.network == "loopback":
             return []
-        return ["ip", "netns", "exec", namespaces.hub_name(self.name)]
+        return namespaces.entered(namespaces.hub_name(self.name))
 
     def running_facts(self, found: NodeT) -> dict[str, Any]:
         """One node that runs, with its processes and control groups."""

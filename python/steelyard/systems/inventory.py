@@ -12,8 +12,9 @@ import psutil
 
 from steelyard.errors import InfrastructureError
 from steelyard.folders import cache_folder, state_folder
-from steelyard.hosts import cgroup, network
+from steelyard.hosts import cgroup, mounts, network
 from steelyard.hosts.java import PINNED, installed
+from steelyard.hosts.local import LocalHost
 from steelyard.hosts.records import records
 from steelyard.spec.kind import declarations
 from steelyard.systems.kind import Needs, SystemKind
@@ -47,6 +48,7 @@ def look() -> Iterator[Finding]:
     yield _ports()
     yield _control_groups()
     yield _namespaces()
+    yield from _faults()
     yield _leftovers()
 
 
@@ -124,6 +126,24 @@ def _namespaces() -> Finding:
     if os.geteuid() != 0:
         return Finding("network namespaces", "need root", "run as root, or stay with loopback")
     return Finding("network namespaces", tool)
+
+
+FAULTS = {
+    "throttle": "slow disks",
+    "partition": "nodes cut off",
+    "power_loss": "loss of power",
+}
+"""What a timeline can do to nodes by the names of capabilities, in words."""
+
+
+def _faults() -> Iterator[Finding]:
+    """Which actions this host cannot do, and why; the loss of power is tried out."""
+    lacking = {**LocalHost().lacking(state_folder())}
+    if "power_loss" not in lacking and (why := mounts.why_not_tried()):
+        lacking["power_loss"] = why
+    for what, words in FAULTS.items():
+        why = lacking.get(what, "")
+        yield Finding(words, "cannot be had" if why else "can be had", why)
 
 
 def _leftovers() -> Finding:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from steelyard.spec.flag import Flag
+from steelyard.spec.kind import Fault
 from steelyard.spec.units import mebibytes
 
+if TYPE_CHECKING:
+    from steelyard.spec.local import LocalSystem
+
 CLUSTER, ACCESS = "Local cluster", "Access"
-LOCAL_SHAPELESS = frozenset({"limits", "watch", "java"})
-"""Settings that leave the files of a cluster alone: how fast it may be, who looks on, what runs it."""
+LOCAL_SHAPELESS = frozenset({"limits", "watch", "java", "spare", "disk_mib"})
+"""Settings that leave the files of a cluster alone: how fast it may be, who looks on, what runs it, what may
+join later, where they lie."""
+LOCAL_FAULTS = ("partition", "throttle", "power_loss")
+"""Capabilities of nodes that fail as machines do; `local_lacks` says which settings each needs."""
 
 LOCAL_FLAGS = (
     Flag("--nodes", "system.nodes", int, "Nodes of the local cluster.", CLUSTER),
@@ -20,9 +29,22 @@ LOCAL_FLAGS = (
     Flag("--disk-read", "system.limits.disk_read_mib_per_s", float, "MiB/s a node may read.", CLUSTER),
     Flag("--disk-write", "system.limits.disk_write_mib_per_s", float,
          "MiB/s a node may write.", CLUSTER),
+    Flag("--own-disk", "system.disk_mib", str,
+         "A file system of its own for each node, e.g. 4g: its power can be cut.", CLUSTER, mebibytes),
     Flag("--network", "system.network", str, "loopback, or namespaces: each node has its own.", CLUSTER),
     Flag("--java", "system.java", str, "A Java home, or 11, 17, 21.", CLUSTER),
 )  # fmt: skip
+
+
+def local_lacks(system: LocalSystem) -> dict[str, Fault]:
+    """The faults of machines that nodes of these settings cannot have."""
+    found: dict[str, Fault] = {}
+    if system.network == "loopback":
+        found["partition"] = ("nodes on loopback have no network of their own", 'network = "namespaces"')
+    if system.disk_mib is None:
+        found["power_loss"] = ("nodes share this machine's disk", "disk_mib = 4096 gives each its own")
+    return found
+
 
 HOSTS_HELP = "Use this running cluster: addresses with commas."
 FRESH_HELP = "Drop the table, or empty the store, first."

@@ -63,9 +63,13 @@ class RunningCluster(ABC, Generic[NodeT]):
 
     def collect(self, into: Path) -> None:
         """Copy each node's configuration and logs to `into/NODE/`."""
-        for found in self.nodes:
+        for found in self._collected():
             for part in ("conf", "logs"):
                 self.host.fetch(found.spec.folder / part, into / found.name / part)
+
+    def _collected(self) -> Sequence[NodeT]:
+        """Nodes whose logs are kept."""
+        return self.nodes
 
     def node(self, name: str) -> NodeT:
         """A node by its name; raises InputError if there is none."""
@@ -111,4 +115,4 @@ class RunningCluster(ABC, Generic[NodeT]):
     def resize(self, name: str, cpu: float | None) -> None:
         """Change a node's CPU quota, in cores, while it runs; None lifts it."""
         self.host.limit_cpu(self.node(name).group, cpu)
-        self.cpu[name] = cpu
+        self.cpu = {**self.cpu, name: cpu}

@@ -51,7 +51,10 @@ class Sampler:
         self._table = Table(spool)
         self._period_ns = round(period_s * 1e9)
         self._selector = selectors.DefaultSelector()
-        self._links = [link for target in targets for link in self._links_of(target)]
+        self._links: list[Link] = []
+        self._links_before: list[Link] = []
+        self._wanted: Sequence[WatchTarget] | None = None
+        self._take_on(targets)
         self._thread = threading.Thread(target=self._run, name="steelyard-watch", daemon=True)
         self._stopping = False
         self._spool_failure: str | None = None
@@ -63,6 +66,13 @@ class Sampler:
         """Begin; the first sample is taken at once."""
         self._started_ns = self._spooled_ns = time.monotonic_ns()
         self._thread.start()
+
+    def retarget(self, targets: Sequence[WatchTarget]) -> None:
+        """Watch these nodes from the next sample on, without a gap for those that are watched already.
+
+        What could not be had of the others stays in `missing`. Any thread may call it.
+        """
+        self._wanted = targets
 
     def stop(self) -> None:
         """Take a last sample and end; safe to call twice, or when never started."""
@@ -101,11 +111,23 @@ class Sampler:
         missing = self._sources.missing
         if self._spool_failure is not None:
             missing["lab.spool"] = self._spool_failure
-        for link in self._links:
+        for link in [*self._links_before, *self._links]:
             if gaps := link.asked - link.answered:
                 share = f"no answer to {gaps} of {link.asked} samples" if link.answered else "never answered"
                 missing[f"{link.target.name}.{link.dialogue.what}"] = f"{share}: {link.reason}"
         return missing
+
+    def _take_on(self, targets: Sequence[WatchTarget]) -> None:
+        """Links to targets that stay are kept as they are."""
+        kept = [link for link in self._links if link.target in targets]
+        gone = [link for link in self._links if link.target not in targets]
+        known = [link.target for link in kept]
+        for link in gone:
+            link.close()
+        self._links_before = [*self._links_before, *gone]
+        self._links = [
+            *kept, *(link for target in targets if target not in known for link in self._links_of(target))
+        ]  # fmt: skip
 
     def _links_of(self, target: WatchTarget) -> list[Link]:
         asked: list[tuple[tuple[str, int], Dialogue]] = list(jmx_dialogues(target.jmx))
@@ -132,6 +154,10 @@ class Sampler:
         self._account()
 
     def _tick(self) -> None:
+        wanted, self._wanted = self._wanted, None
+        if wanted is not None:
+            self._take_on(wanted)
+            self._sources.retarget(wanted)
         for link in self._links:
             link.tick()
         t_ns = time.monotonic_ns()

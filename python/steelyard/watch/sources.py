@@ -47,19 +47,26 @@ class Sources:
         self._never: dict[str, str] = {}
         self._failures: dict[str, Failures] = {}
         self._samples = 0
-        self._targets = targets
+        self._targets: Sequence[WatchTarget] = ()
         self._engines = engines
         self._lab_pid = lab_pid
         self._find = pids
         self._files = OpenFiles()
         self._disks = whole_disks()
-        self._nodes = {target.name: Processes(self._files) for target in targets}
+        self._nodes: dict[str, Processes] = {}
         self._engine_processes: dict[str, Processes] = {}
         self._lab = Processes(self._files, disk=False)
         self._others = Others()
-        for target in targets:
-            self._note_missing(target)
         self._never["lab.disk"] = "not asked for: the results it writes are not part of what is measured"
+        self.retarget(targets)
+
+    def retarget(self, targets: Sequence[WatchTarget]) -> None:
+        """These are the nodes from the next sample on; one that comes back goes on with its counts."""
+        for target in targets:
+            if target.name not in self._nodes:
+                self._nodes[target.name] = Processes(self._files)
+                self._note_missing(target)
+        self._targets = targets
 
     def read(self) -> dict[str, Values]:
         """One sample: source -> metric -> value."""

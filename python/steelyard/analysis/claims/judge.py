@@ -125,7 +125,7 @@ def _few(cells: Judged) -> tuple[str, ...]:
 
 def _left_out(cells: Judged) -> tuple[str, ...]:
     """What does not count, and says nothing against judging the rest."""
-    return _once((cell, reason) for cell, _ in cells for reason in cell.left_out)
+    return _once((cell, reason) for cell, metric in cells for reason in cell.remarks(metric))
 
 
 def _once(told: Iterable[tuple[Cell, str]]) -> tuple[str, ...]:

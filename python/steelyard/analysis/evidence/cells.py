@@ -14,13 +14,14 @@ from scipy import special
 
 from steelyard.analysis.evidence.counting import Lost, lost, told
 from steelyard.analysis.evidence.samples import Sample
+from steelyard.analysis.evidence.timelines import censored, host_to_blame
 from steelyard.analysis.metrics import metric_of
 from steelyard.analysis.stats.percentiles import LEAST_UNITS, Merged, merged
 from steelyard.analysis.stats.runs import FEW, Runs
 from steelyard.analysis.steady import FALSE_ALARMS
 from steelyard.errors import InputError, nearest
 from steelyard.spec.levels import level_text, level_value
-from steelyard.spec.metrics import LOAD, STANDING
+from steelyard.spec.metrics import LOAD, STANDING, is_of_timeline
 from steelyard.spec.sides import Where
 
 POINT = ("system", "variant")
@@ -178,17 +179,24 @@ class Cell:
         return [f"{FEW - lacking} of {FEW} {_units(sample)} needed have {metric}"] if lacking else []
 
     def against(self, metric: str, unsteady: bool) -> list[str]:
-        """What speaks against judging it, however many units it has: losses through the system, no steady
-        state."""
+        """What speaks against judging it, however many units it has: losses through the system, times that
+        never came, no steady state."""
         found = told([one for one in self.losses if one.by == "system"], len(self.rows))
         found = [f"{words}; those that are left say nothing of it" for words in found]
+        found += censored(self.counting, metric)
         if metric in STANDING or unsteady:
             return found
         if not by_accident([self]):
             found.append(f"{self.unsteady} of {len(self.counting)} trials: no steady state")
-        if short := self._states.count("too short"):
+        short = self._states.count("too short")
+        if short and not is_of_timeline(metric):  # they stand beside the same seconds of a control
             found.append(f"{short} of {len(self.counting)} trials: too short")
         return found
+
+    def remarks(self, metric: str) -> list[str]:
+        """What is said beside a verdict on one metric, and keeps it from nothing: `left_out`, and of what
+        actions cost the seconds in which the host may have been to blame."""
+        return [*self.left_out, *host_to_blame(self.counting, metric)]
 
     @property
     def _states(self) -> list[str | None]:

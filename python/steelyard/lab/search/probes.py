@@ -22,8 +22,13 @@ from steelyard.spec.plan import PROBE
 PERCENT = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p999": 99.9}
 
 
-def find_rate(runner: PhaseRunner, asked: RateSearch) -> float:
+def find_rate(runner: PhaseRunner, asked: RateSearch, *, after: bool = False) -> float:
     """Search, note all of it in the manifest, and return the highest rate (operations a second).
+
+    Args:
+        runner: runs the probes.
+        asked: how it is searched.
+        after: it is the search after the run, noted beside the one before it.
 
     Raises:
         InfrastructureError: there is none, with what was tried.
@@ -39,7 +44,10 @@ def find_rate(runner: PhaseRunner, asked: RateSearch) -> float:
         search.tell(probe)
         told = f"{probe.rate_per_s:,.0f}/s offered: {'borne' if probe.borne else 'too much'}"
         runner.manifest.event(PROBE, told)
-        runner.manifest.search = _noted(search, asked)
+        if after:
+            runner.manifest.search_after = _noted(search, asked)
+        else:
+            runner.manifest.search = _noted(search, asked)
     if search.found is None:
         raise InfrastructureError(
             f"no rate was found that the system bears: {search.reason} after {len(search.probes)} probes",

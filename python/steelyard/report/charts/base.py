@@ -42,6 +42,7 @@ class Lines:
         x: a ready x encoding, for axes other than seconds.
         events: rows with `x` and `event`, drawn as vertical rules.
         tooltip: further fields shown with a point: field -> title.
+        shades: rows with `x`, `x2` and `event`, drawn as bands behind the lines.
     """
 
     rows: Rows
@@ -54,6 +55,7 @@ class Lines:
     x: alt.X | None = None
     events: Rows = field(default_factory=list)
     tooltip: dict[str, str] = field(default_factory=dict)
+    shades: Rows = field(default_factory=list)
 
 
 def _named(name: str) -> alt.NamedData:
@@ -85,6 +87,13 @@ def _events() -> alt.Chart:
     return drawn
 
 
+def shade_layer() -> alt.Chart:
+    """Bands from the data `shades`, the height of the chart."""
+    bands = alt.Chart(_named("shades")).mark_rect(opacity=0.14, color=GREY, clip=True)
+    drawn: alt.Chart = bands.encode(x="x:Q", x2="x2:Q", tooltip=[alt.Tooltip("event:N", title="action")])
+    return drawn
+
+
 def line_chart(lines: Lines) -> dict[str, Any]:
     """The specification of a line chart; dragging moves, shift and the wheel zoom, a double click resets."""
     x = lines.x or alt.X("x:Q", title=lines.x_title, scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=8))
@@ -110,10 +119,12 @@ def line_chart(lines: Lines) -> dict[str, Any]:
     hover = base.mark_point(opacity=0, aria=False, size=90, filled=True, clip=True).encode(
         tooltip=_tooltip(lines)
     )
+    behind = [shade_layer()] if lines.shades else []
     layers = [_events()] if lines.events else []
-    layered = alt.layer(drawn, hover, *layers).properties(width=WIDTH, height=HEIGHT)
+    layered = alt.layer(*behind, drawn, hover, *layers).properties(width=WIDTH, height=HEIGHT)
     spec = dict(layered.configure_legend(orient="top", columns=5, symbolType="stroke").to_dict())
-    data = {"lines": lines.rows} | ({"events": lines.events} if lines.events else {})
+    more = {"events": lines.events, "shades": lines.shades}
+    data = {"lines": lines.rows} | {name: rows for name, rows in more.items() if rows}
     return spec | {"datasets": data}
 
 

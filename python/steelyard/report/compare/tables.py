@@ -45,7 +45,8 @@ def _row(row: Row) -> tuple[str, ...]:
 
 def figure(value: float, unit: str) -> str:
     """A figure with its unit."""
-    words = {"ns": duration(value), "us": f"{digits(value)} us", "/s": f"{digits(value, 4)}/s"}
+    words = {"ns": duration(value), "us": f"{digits(value)} us", "/s": f"{digits(value, 4)}/s",
+             "s": f"{digits(value)} s", "": digits(value, 4)}  # fmt: skip
     return words.get(unit) or f"{digits(value * 100, 5)} %"
 
 

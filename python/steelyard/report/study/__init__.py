@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from steelyard.report.chart import Chart
 from steelyard.report.model import ReportModel
+from steelyard.report.study.acted_points import summary_table
 from steelyard.report.study.beside import beside
 from steelyard.report.study.curves import curves
 from steelyard.report.study.ledger import ledger
+from steelyard.report.study.panels import panels
 from steelyard.report.study.points import points, points_table
 from steelyard.report.study.rates import rates_table
 from steelyard.report.study.remarks import remarks
@@ -23,9 +25,9 @@ class Overview:
     """What stands on a study's page instead of each trial's details.
 
     Attributes:
-        tables: two systems beside each other, points, rates that were found once, what differs in meaning,
-            what was remarked on trials.
-        charts: curves over the factors.
+        tables: two systems beside each other, points, what actions on the cluster cost, rates that were
+            found once, what differs in meaning, what was remarked on trials.
+        charts: a panel for each timeline, curves over the factors.
     """
 
     tables: tuple[Table, ...]
@@ -38,6 +40,6 @@ def overview(model: ReportModel) -> Overview | None:
     if not found:
         return None
     rates = rates_table(Results(model.path).info)
-    tables = (beside(found), points_table(found), rates, ledger(model), remarks(model))
+    tables = (beside(found), points_table(found), summary_table(found), rates, ledger(model), remarks(model))
     drawn = () if model.study.get("figures") else tuple(curves(found))  # its own figures say it better
-    return Overview(tuple(t for t in tables if t), drawn)
+    return Overview(tuple(t for t in tables if t), (*panels(model, found), *drawn))

@@ -48,6 +48,11 @@ class PointReport:
         return ", ".join(filter(None, (" ".join(filter(None, (self.system, self.variant))), *levels)))
 
     @property
+    def acted(self) -> bool:
+        """Whether anything was done to the cluster in its trials."""
+        return any(trial.acted and trial.acted.whole for trial in self.trials)
+
+    @property
     def planned(self) -> int:
         """How many trials there should be."""
         return len(self.cell.rows)

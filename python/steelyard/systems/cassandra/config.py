@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.errors import InputError
-from steelyard.spec.system import CassandraSystem
+from steelyard.spec.system import CassandraSystem, Datacenter
 from steelyard.systems.cassandra import old_names, profile, shipped
 from steelyard.systems.cassandra.tokens import initial_tokens
 from steelyard.systems.cassandra.versions import Line
@@ -43,8 +43,10 @@ class CassandraSpec(NodeSpec):
 def node_specs(
     system: CassandraSystem, block: str, folder: Path, namespaces: Sequence[str]
 ) -> list[CassandraSpec]:
-    """The nodes of a cluster; datacenters take turns, so that neighbours on the ring differ in theirs."""
-    places = _places(system)
+    """The nodes of a cluster, those in reserve last; datacenters take turns, so that neighbours on the ring
+    differ in theirs.
+    """
+    places = _places(system) + _spare_places(system)
     return [
         CassandraSpec(
             number,
@@ -69,6 +71,13 @@ def _places(system: CassandraSystem) -> list[tuple[str, str]]:
         for dc in system.datacenters
         if turn < dc.nodes
     ]
+
+
+def _spare_places(system: CassandraSystem) -> list[tuple[str, str]]:
+    """Datacenters go on taking turns, and each its racks."""
+    here = system.datacenters or (Datacenter(name="datacenter1", nodes=system.nodes),)
+    turns = [(dc, turn) for turn in range(system.spare) for dc in here]
+    return [(dc.name, f"rack{(dc.nodes + turn) % dc.racks + 1}") for dc, turn in turns[: system.spare]]
 
 
 def settings(system: CassandraSystem, line: Line) -> dict[str, Any]:
@@ -111,29 +120,44 @@ def at_once(shared: Mapping[str, Any]) -> bool:
 
 def tokens_of(system: CassandraSystem, shared: Mapping[str, Any]) -> list[str | None]:
     """Each node's initial_token: the user's list, evenly spaced ones, or None where upstream allocates."""
-    given = system.settings.get("initial_token")
-    if given is not None:
-        listed = [str(token) for token in given] if isinstance(given, list | tuple) else [str(given)]
-        if len(listed) != system.size:
-            raise InputError(
-                f"initial_token: {len(listed)} values for {system.size} nodes", hint="a list, one a node"
-            )
-        return [*listed]
+    if listed := given_tokens(system):
+        return [*listed[: system.size]]
     if not at_once(shared):
         return [None] * system.size
     return [*initial_tokens(system.partitioner, system.size, int(shared.get("num_tokens", 1)))]
 
 
-def node_settings(
-    shared: Mapping[str, Any], node: CassandraSpec, cluster: str, first: str, token: str | None
-) -> dict[str, Any]:
-    """The whole cassandra.yaml of one node.
+def given_tokens(system: CassandraSystem) -> list[str]:
+    """The user's `initial_token` of every node, or of those in reserve, too; empty if there are none.
 
-    Each node is a seed, besides the first. There is no data to stream in a new ring, and a seed neither waits
-    twice 30 s to bootstrap nor gives up ("Unable to gossip with any peers") when it is up before the first on
-    a busy machine.
+    Raises:
+        InputError: another number of them.
     """
-    seeds = first if node.address == first else f"{first},{node.address}"
+    given = system.settings.get("initial_token")
+    if given is None:
+        return []
+    listed = [str(token) for token in given] if isinstance(given, list | tuple) else [str(given)]
+    if len(listed) not in (system.size, system.size + system.spare):
+        raise InputError(
+            f"initial_token: {len(listed)} values for {system.size} nodes", hint="a list, one a node"
+        )
+    return listed
+
+
+def seeds(first: str, address: str) -> str:
+    """The seeds of a node of a new ring: the first node, and itself.
+
+    There is no data to stream in a new ring, and a seed neither waits twice 30 s to bootstrap nor gives up
+    ("Unable to gossip with any peers") when it is up before the first on a busy machine. A node that joins
+    later must not be its own seed: it would take its part of the ring without the data.
+    """
+    return first if address == first else f"{first},{address}"
+
+
+def node_settings(
+    shared: Mapping[str, Any], node: CassandraSpec, cluster: str, seeds: str, token: str | None
+) -> dict[str, Any]:
+    """The whole cassandra.yaml of one node."""
     folder = node.folder
     own: dict[str, Any] = {
         "cluster_name": cluster,

@@ -129,6 +129,16 @@ def rows(body: bytes) -> list[Row]:
     return found
 
 
+def texts(cell: bytes) -> list[str]:
+    """A set of texts as the protocol writes it: their number, then each after its length."""
+    found, at = [], 4
+    while at < len(cell):
+        (length,) = struct.unpack_from(">i", cell, at)
+        found.append(cell[at + 4 : at + 4 + length].decode())
+        at += 4 + length
+    return sorted(found)
+
+
 def _after_strings(body: bytes) -> bytes:
     """What follows a list of strings: their number, then each after its length."""
     (count,), at = struct.unpack_from(">H", body), 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import Any
@@ -11,7 +10,7 @@ from uuid import UUID
 from steelyard.hosts.files import Entry
 from steelyard.hosts.host import Host
 from steelyard.hosts.snapshots import Rules
-from steelyard.systems.cassandra.cql_probe import ask
+from steelyard.systems.cassandra.cql_probe import ask, texts
 from steelyard.systems.cassandra.node import LocalNode
 from steelyard.watch.agent import ask as ask_agent
 
@@ -53,16 +52,6 @@ def holding(host: Host, node: LocalNode, agent_port: int) -> dict[str, Any]:
         "tokens": texts(tokens or b""),
         "tables": found,
     }
-
-
-def texts(cell: bytes) -> list[str]:
-    """A set of texts as the protocol writes it: their number, then each after its length."""
-    found, at = [], 4
-    while at < len(cell):
-        (length,) = struct.unpack_from(">i", cell, at)
-        found.append(cell[at + 4 : at + 4 + length].decode())
-        at += 4 + length
-    return sorted(found)
 
 
 def tables(listed: Iterable[Entry]) -> dict[str, dict[str, int]]:

@@ -95,6 +95,8 @@ def deviations(
         found.append(
             Deviation("initial_token", "evenly spaced", None, "all nodes start at once, and the ring is even")
         )
+    if system.spare:
+        found.append(Deviation("a node that joins later", *_joining(shared)))
     if launch.archived:
         found.append(Deviation("JVM class archive", "-XX:SharedArchiveFile", "the JDK's own", "faster start"))
     if launch.agent:
@@ -102,6 +104,18 @@ def deviations(
     if launch.extra:
         found.append(Deviation("JVM options", " ".join(launch.extra), None, "given by the user"))
     return found
+
+
+def _joining(shared: Mapping[str, Any]) -> tuple[str, str, str]:
+    """What a joiner is given, what upstream would, and why."""
+    tokens = (
+        "initial_token out of the largest ranges" if at_once(shared) else "tokens as upstream's, if alone"
+    )
+    return (
+        f"one member as seed, auto_bootstrap as the action says, {tokens}",
+        "auto_bootstrap true, tokens by allocation",
+        "the same ring grows the same way in every trial",
+    )
 
 
 def durability(system: CassandraSystem, shared: Mapping[str, Any]) -> str:

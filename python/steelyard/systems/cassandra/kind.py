@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from steelyard.spec.kind import Assumed, Fault
 from steelyard.systems.cassandra.flags import CASSANDRA, GIVEN
 from steelyard.systems.kind import Needs, SystemKind
-from steelyard.systems.local_flags import LOCAL_SHAPELESS
+from steelyard.systems.local_flags import LOCAL_FAULTS, LOCAL_SHAPELESS, local_lacks
 
 if TYPE_CHECKING:
     from steelyard.hosts.host import Host
@@ -40,8 +40,15 @@ LOCAL_SHORT_NAMES = {
     "commitlog-sync": ("system.commitlog_sync",),
     "heap": ("system.heap_mib",),
 }
-INSIDE = ("flush", "compact", "snapshot")
+INSIDE = (
+    "flush", "compact", "snapshot", "add", "remove", "limit_streams", "limit_compactions", "cleanup",
+    "repair", "detect",
+)  # fmt: skip
 """What goes through the metrics agent."""
+
+
+NO_REPAIR_STATUS = "3.11"
+"""The line whose repairs tell how they ended by notifications alone."""
 
 
 class _Cql(SystemKind):
@@ -68,7 +75,7 @@ class Cassandra(_Cql):
     short_names = LOCAL_SHORT_NAMES
     assumed = Assumed(start_s=25.0, node_s=10.0)
     capabilities = frozenset(
-        {"settle", "watch", "kill", "freeze", "restart", "resize", "flush", "compact", "snapshot"}
+        {"settle", "watch", "kill", "freeze", "restart", "resize", *LOCAL_FAULTS, *INSIDE}
     )
     columns = ("place", "normal")
 
@@ -85,7 +92,15 @@ class Cassandra(_Cql):
     def lacks(self, system: Any) -> Mapping[str, Fault]:
         """Without the agent nothing inside a server can be asked for."""
         why = "goes through the metrics agent, but watch = false leaves it out"
-        return {} if system.watch else {what: (f"{what} {why}", "leave watch out") for what in INSIDE}
+        missing = local_lacks(system)
+        if not system.watch:
+            missing |= {what: (f"{what} {why}", "leave watch out") for what in INSIDE}
+        if system.version.startswith(NO_REPAIR_STATUS):
+            missing["repair"] = (
+                f"Cassandra {system.version} does not tell when a repair ends",
+                "version = 4.1",
+            )
+        return missing
 
     def testbed(self, system: Any, *, name: str, root: Path, host: Host) -> Testbed:
         """A cluster that goes with this process."""

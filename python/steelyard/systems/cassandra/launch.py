@@ -56,8 +56,8 @@ class Launch:
             *self.extra,
         ]
 
-    def command(self, node: NodeSpec) -> list[str]:
-        """The words that start one node."""
+    def command(self, node: NodeSpec, *more: str) -> list[str]:
+        """The words that start one node, with `more` options of the JVM for it alone."""
         jars = self.jars.paths
         agents = [f"-javaagent:{jar}" for jar in jars if jar.name.startswith("jamm-")]
         if self.agent:
@@ -75,6 +75,7 @@ class Launch:
             str(self.java.binary),
             *agents,
             *self.jvm_options(),
+            *more,
             *self._classes(node),
             *self._logs(folder / "logs"),
             *(f"-D{name}={value}" for name, value in places.items()),

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from steelyard.errors import InputError, nearest
 from steelyard.spec.system import CassandraSystem, CqlAccess
+from steelyard.systems.cassandra.config import CassandraSpec
 
 FIXED = {"ANY": 1, "ONE": 1, "LOCAL_ONE": 1, "TWO": 2, "THREE": 3}
 
@@ -42,6 +46,18 @@ def check(system: CassandraSystem) -> list[str]:
         for name, (factor, count) in factors.items()
         if factor > count
     ]
+
+
+def check_left(access: CqlAccess, staying: Sequence[CassandraSpec]) -> None:
+    """See that nodes that stay can hold all copies that are promised; raises InputError."""
+    nodes = dict(Counter(spec.datacenter for spec in staying))
+    for name, (factor, count) in _factors(access, nodes or {"": 0}).items():
+        if factor > count:
+            raise InputError(
+                f"{count} node{'s' * (count != 1)}{f' of {name}' if name else ''} would be left, too few for "
+                f"replication factor {factor}",
+                hint="fewer nodes to remove, or a smaller replication factor",
+            )
 
 
 def _factors(access: CqlAccess, nodes: dict[str, int]) -> dict[str, tuple[int, int]]:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from ipaddress import ip_address
 
 from steelyard.errors import InputError, SteelyardError
 from steelyard.hosts.say import Say
-from steelyard.systems.cassandra.cql_probe import ALL, answers, ask
+from steelyard.systems.cassandra.cql_probe import ALL, answers, ask, texts
 from steelyard.systems.cassandra.login import CqlPlace
 from steelyard.systems.cassandra.node import LocalNode
 from steelyard.systems.server import Server
 from steelyard.systems.waiting import died, wait_until
 
-PEERS = "SELECT tokens, schema_version FROM system.peers"
+PEERS = "SELECT peer, tokens, schema_version FROM system.peers"
 LOCAL = "SELECT bootstrapped, schema_version FROM system.local"
+OWN_TOKENS = "SELECT tokens FROM system.local"
 SMALL_TABLES = {
     1: "SELECT host_id FROM system.local",
     2: "SELECT session_id FROM system_traces.sessions LIMIT 1",
@@ -24,12 +26,34 @@ SMALL_TABLES = {
 it needs every replica of every range alive, as this node sees it."""
 
 
-def normal_members(place: CqlPlace) -> int:
-    """How many full members with its own schema this node knows, itself included; raises OSError."""
+def members_seen(place: CqlPlace) -> frozenset[str]:
+    """The addresses of full members with its own schema that this node knows, its own included.
+
+    Raises:
+        OSError: it does not answer.
+    """
     local = ask(place, LOCAL)[0]
     if local[0] != b"COMPLETED":
-        return 0
-    return 1 + sum(1 for tokens, schema in ask(place, PEERS) if tokens and schema == local[1])
+        return frozenset()
+    peers = ask(place, PEERS)
+    return frozenset(
+        [place.address, *(_address(peer) for peer, tokens, schema in peers if tokens and schema == local[1])]
+    )
+
+
+def _address(cell: bytes | None) -> str:
+    return str(ip_address(cell or b""))
+
+
+def normal_members(place: CqlPlace) -> int:
+    """How many full members with its own schema this node knows, itself included; raises OSError."""
+    return len(members_seen(place))
+
+
+def tokens(place: CqlPlace) -> dict[str, list[str]]:
+    """Each member's address and tokens, as this node knows them. Raises OSError: it does not answer."""
+    found = {_address(peer): texts(cell) for peer, cell, _ in ask(place, PEERS) if cell}
+    return {place.address: texts(ask(place, OWN_TOKENS)[0][0] or b""), **found}
 
 
 def complete(place: CqlPlace, size: int) -> bool:

@@ -25,11 +25,12 @@ from steelyard.systems.cassandra import (
     secured,
     versions,
 )
+from steelyard.systems.cassandra.changing import ChangingCassandra
 from steelyard.systems.cassandra.config import AGENT_PORT, CassandraSpec
 from steelyard.systems.cassandra.launch import Launch
 from steelyard.systems.cassandra.login import CqlPlace, Login
 from steelyard.systems.cassandra.node import LocalNode
-from steelyard.systems.cluster import START_LIMIT_S, LocalCluster
+from steelyard.systems.cluster import START_LIMIT_S
 from steelyard.systems.node import NodeSpec, ask_to_leave
 from steelyard.systems.server import ServerSpec
 from steelyard.watch.target import WatchTarget
@@ -38,7 +39,7 @@ CQL_PORT = 9042
 LEAVE_LIMIT_S = 120.0
 
 
-class CassandraTestbed(LocalCluster[LocalNode]):
+class CassandraTestbed(ChangingCassandra):
     """A local cluster of real nodes; for arguments see `LocalCluster`.
 
     Raises:
@@ -89,7 +90,10 @@ class CassandraTestbed(LocalCluster[LocalNode]):
             return None
 
     def _specs(self, block: str, spaces: Sequence[str]) -> Sequence[CassandraSpec]:
-        return config.node_specs(self.system, block, self.folder, spaces)
+        return config.node_specs(self.system, block, self.folder, spaces)[: self.system.size]
+
+    def _reserved(self, block: str, spaces: Sequence[str]) -> Sequence[CassandraSpec]:
+        return config.node_specs(self.system, block, self.folder, spaces)[self.system.size :]
 
     def _listening(self, spec: NodeSpec) -> Mapping[Endpoint, str]:
         storage = int(self.shared.get("storage_port", 7000))
@@ -103,18 +107,25 @@ class CassandraTestbed(LocalCluster[LocalNode]):
 
     def _make_node(self, spec: NodeSpec, group: Group) -> LocalNode:
         assert isinstance(spec, CassandraSpec)  # noqa: S101 - it came from `_specs`
-        launch, nodes = self._launched(), [found for found in self.specs if isinstance(found, CassandraSpec)]
-        first, token = nodes[0].address, self.tokens[spec.number - 1]
-        # its files know the name of the cluster they were loaded on
-        name = self.origin.cluster if self.origin else self.name
-        yaml = config.node_settings(self.shared, spec, name, first, token)
+        seeds = config.seeds(self.specs[0].address, spec.address)
+        token = self.tokens[spec.number - 1]
+        yaml = config.node_settings(self.shared, spec, self.ring_name, seeds, token)
+        return self._make_with(spec, group, yaml)
+
+    def _make_with(self, spec: NodeSpec, group: Group, yaml: dict[str, Any], *options: str) -> LocalNode:
+        assert isinstance(spec, CassandraSpec)  # noqa: S101 - it came from `_specs` or `_reserved`
+        launch, all_ = self._launched(), [*self.specs, *self.reserve, spec]
         if self.security:
             self.security.write(self.host, spec)
             yaml |= secured.node_settings(self.system, spec)
-        for path, text in config.files(spec, yaml, nodes).items():
+        nodes = {found.name: found for found in all_ if isinstance(found, CassandraSpec)}
+        for path, text in config.files(spec, yaml, list(nodes.values())).items():
             self.host.put(spec.folder / path, text)
-        server = ServerSpec(spec.name, spec.folder, lambda: launch.command(spec), namespace=spec.namespace)
-        login = self.security.first_login() if self.security and self.origin is None else self.login()
+        server = ServerSpec(
+            spec.name, spec.folder, lambda: launch.command(spec, *options), namespace=spec.namespace
+        )
+        new = self.security is not None and self.origin is None and self.up_seconds is None
+        login = self.security.first_login() if self.security and new else self.login()
         place = CqlPlace(spec.address, self.port, spec.namespace, login)
         return LocalNode(spec, group, self._server(server, group), place)
 
@@ -219,14 +230,6 @@ class CassandraTestbed(LocalCluster[LocalNode]):
         """Wait, within the limit, until pending compactions and flushes are done."""
         return rest.settle(self.host, self.nodes, self._agent_port(), limit_s, say)
 
-    def flush(self, node: str, keyspace: str | None = None) -> None:
-        """Write a node's memtables to disk."""
-        self._operate(node, "flush", keyspace)
-
-    def compact(self, node: str, keyspace: str | None = None) -> None:
-        """Compact all tables of a node, or of one keyspace."""
-        self._operate(node, "compact", keyspace)
-
     # --- its data at rest ---
 
     def shaped_by(self) -> dict[str, Any]:
@@ -251,12 +254,3 @@ class CassandraTestbed(LocalCluster[LocalNode]):
         with ThreadPoolExecutor(len(self.nodes)) as pool:
             list(pool.map(lambda found: self._operate(found.name, "drain", None), self.nodes))
         ask_to_leave(self.servers, LEAVE_LIMIT_S)
-
-    def _operate(self, node: str, operation: str, keyspace: str | None) -> None:
-        from steelyard.watch.agent import ask
-
-        spec, port = self.node(node).spec, self._agent_port()
-        if port is None:
-            raise InfrastructureError(f"{operation} needs the metrics agent", hint="watch = true, and a JDK")
-        words = f"operation {operation} {keyspace or ''}".strip()
-        ask((spec.address, port), words, timeout_s=600.0, namespace=spec.namespace)

@@ -21,6 +21,8 @@ POLL_S = 0.2
 SYSTEM = b"hbase"
 """Namespace of HBase's own tables."""
 QUEUES = ("flushQueueLength", "compactionQueueLength", "splitQueueLength")
+IN_TRANSITION = 7
+"""REGIONS_IN_TRANSITION, of what a cluster's status can tell (enum Option of ClusterStatus.proto)."""
 AT_WORK = ("_metric_compactionsQueuedCount", "_metric_flushesQueuedCount")
 """Of each region: what waits or runs. A server's queues tell only of what waits."""
 
@@ -93,10 +95,67 @@ def _compacting(spec: HBaseSpec, one: Region) -> bool:
     return wire.number_of(answer, 2) != 0
 
 
-def balance(master: HBaseSpec) -> int:
-    """Have the balancer run once; returns the regions it moved. Raises OSError."""
+def balance(master: HBaseSpec) -> int | None:
+    """Have the balancer run once.
+
+    Returns:
+        The regions it moves, or has moved; None when the master refused to run it, as it does while regions
+        are in transition. The line 2.4 does not tell, and gives 0.
+
+    Raises:
+        OSError: the master does not answer.
+    """
     answer = wire.ask(master.place(MASTER), wire.MASTER, "Balance", timeout_s=LIMIT_S)
-    return wire.number_of(answer, 3)
+    return wire.number_of(answer, 3) if wire.number_of(answer, 1) else None
+
+
+def decommission(master: HBaseSpec, servers: Sequence[str]) -> None:
+    """Have region servers, by their whole names, get no more regions and give away theirs; returns at once.
+
+    Raises:
+        OSError: the master does not answer.
+    """
+    param = b"".join(wire.field(1, server(name)) for name in servers) + wire.field(2, 1)
+    wire.ask(master.place(MASTER), wire.MASTER, "DecommissionRegionServers", param, LIMIT_S)
+
+
+def recommission(master: HBaseSpec, name: str) -> None:
+    """Let a region server get regions again, or forget one that has gone. Raises OSError."""
+    param = wire.field(1, server(name))
+    wire.ask(master.place(MASTER), wire.MASTER, "RecommissionRegionServer", param, LIMIT_S)
+
+
+def decommissioned(master: HBaseSpec) -> list[str]:
+    """The region servers that get no more regions, by their whole names. Raises OSError."""
+    answer = wire.ask(master.place(MASTER), wire.MASTER, "ListDecommissionedRegionServers")
+    return [_server_name(wire.parse(one)) for one in answer.get(1, []) if isinstance(one, bytes)]
+
+
+def server(name: str) -> bytes:
+    """A region server's "host,port,start time" as a message."""
+    host, port, start = name.split(",")
+    return wire.field(1, host) + wire.field(2, int(port)) + wire.field(3, int(start))
+
+
+def _server_name(told: wire.Fields) -> str:
+    return f"{wire.string(told, 1)},{wire.number_of(told, 2)},{wire.number_of(told, 3)}"
+
+
+def in_transition(master: HBaseSpec) -> int:
+    """How many regions nobody serves just now, or are about to be moved. Raises OSError."""
+    param = wire.field(1, IN_TRANSITION)
+    answer = wire.ask(master.place(MASTER), wire.MASTER, "GetClusterStatus", param)
+    return len(wire.message(answer, 1).get(4, []))
+
+
+def held(spec: HBaseSpec) -> int:
+    """How many regions a node serves, HBase's own included. Raises OSError."""
+    return len(wire.ask(spec.place(REGIONSERVER), wire.ADMIN, "GetOnlineRegion").get(1, []))
+
+
+def roll_log(spec: HBaseSpec) -> None:
+    """Have a region server begin a new file of its log. Raises OSError."""
+    wire.ask(spec.place(REGIONSERVER), wire.ADMIN, "RollWALWriter", timeout_s=LIMIT_S)
 
 
 def shut_down(master: HBaseSpec) -> None:

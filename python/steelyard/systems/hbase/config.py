@@ -7,7 +7,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from steelyard.spec.hbase import HBaseSystem
-from steelyard.systems.hbase import profile
+from steelyard.systems.hbase import hdfs, profile
 from steelyard.systems.hbase.layout import (
     CLIENT_PORT,
     DATANODE,
@@ -90,6 +90,8 @@ def hdfs_site(
         "dfs.namenode.name.dir": (names.folder / "namenode").as_uri(),
         "dfs.namenode.http-address": names.web(NAMENODE),
     }
+    if own == names:
+        shared["dfs.hosts.exclude"] = hdfs.excluded_file(names)
     if DATANODE in own.roles:
         shared |= {name: f"{own.address}:{own.ports[name]}" for name in OF_ROLE[DATANODE]}
         shared["dfs.datanode.hostname"] = own.address
@@ -136,6 +138,8 @@ def files(
     if ZOOKEEPER in own.roles:
         found["conf/zoo.cfg"] = "".join(f"{name}={value}\n" for name, value in zoo_cfg(specs, own).items())
         found["zookeeper/myid"] = f"{own.number}\n"
+    if NAMENODE in own.roles:
+        found[hdfs.EXCLUDED] = ""
     return found
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from steelyard.spec.kind import Assumed, Fault
 from steelyard.systems.hbase.flags import GIVEN, HBASE
 from steelyard.systems.kind import Needs, SystemKind
-from steelyard.systems.local_flags import LOCAL_SHAPELESS
+from steelyard.systems.local_flags import LOCAL_FAULTS, LOCAL_SHAPELESS, local_lacks
 
 if TYPE_CHECKING:
     from steelyard.hosts.host import Host
@@ -58,8 +58,9 @@ class HBase(_HBase):
     short_names = LOCAL_SHORT_NAMES
     assumed = Assumed(start_s=30.0, node_s=5.0)
     capabilities = frozenset(
-        {"settle", "watch", "kill", "freeze", "restart", "resize", "flush", "compact", "balance", "snapshot"}
-    )
+        {"settle", "watch", "kill", "freeze", "restart", "resize", "flush", "compact", "balance", "snapshot",
+         "add", "remove", "detect", *LOCAL_FAULTS}
+    )  # fmt: skip
     columns = ("roles", "sees")
 
     def settings(self) -> type[SystemSettings]:
@@ -73,9 +74,14 @@ class HBase(_HBase):
         return "settings"
 
     def lacks(self, system: Any) -> Mapping[str, Fault]:
-        """A standalone HBase has no blocks of HDFS to keep."""
-        why = "a snapshot keeps HDFS's blocks, and a standalone HBase has none"
-        return {"snapshot": (why, "leave standalone out")} if system.standalone else {}
+        """A standalone HBase is one process, without blocks of HDFS."""
+        found = local_lacks(system)
+        if system.standalone:
+            why = "a snapshot keeps HDFS's blocks, and a standalone HBase has none"
+            found["snapshot"] = (why, "leave standalone out")
+            for what in ("add", "remove", "detect"):
+                found[what] = ("a standalone HBase is one process", "leave standalone out")
+        return found
 
     def testbed(self, system: Any, *, name: str, root: Path, host: Host) -> Testbed:
         """A cluster that goes with this process."""

@@ -91,7 +91,10 @@ class HBaseSpec(NodeSpec):
 def node_specs(
     system: HBaseSystem, block: str, folder: Path, namespaces: Sequence[str], moved: Mapping[str, int]
 ) -> list[HBaseSpec]:
-    """The nodes of a cluster; dedicated masters come after the nodes, and so do their addresses.
+    """The nodes of a cluster: dedicated masters come after the others, spare nodes after those.
+
+    Names of spare nodes follow those of the first nodes; their addresses do not, so that no other node has
+    another address for them.
 
     Args:
         system: what it should be.
@@ -102,6 +105,7 @@ def node_specs(
     """
     names = [f"node{n}" for n in range(1, system.nodes + 1)]
     names += [f"master{n}" for n in range(1, system.size - system.nodes + 1)]
+    names += [f"node{system.nodes + n}" for n in range(1, system.spare + 1)]
     own = {CLIENT_PORT: INSIDE_PORT + int(block.rpartition(".")[2])} if system.standalone else {}
     return [
         HBaseSpec(

@@ -104,6 +104,8 @@ def hdfs_settings(system: HBaseSystem, *, restored: bool = False) -> dict[str, t
     if system.nodes <= system.copies:
         why = "with as many replicas as nodes there is no spare node to replace a dead one in a pipeline"
         found["dfs.client.block.write.replace-datanode-on-failure.best-effort"] = (True, why)
+    if system.profile == "quick":
+        found["dfs.namenode.decommission.interval"] = (1, _SOON)
     if restored:
         found["dfs.namenode.safemode.min.datanodes"] = (
             system.nodes,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from steelyard.errors import InfrastructureError
 from steelyard.hosts.artifacts import Jars
@@ -16,7 +16,7 @@ from steelyard.hosts.network import Endpoint
 from steelyard.hosts.say import Say
 from steelyard.spec.hbase import HBaseSystem
 from steelyard.systems.base import OWN_FIGURES, Settled
-from steelyard.systems.cluster import START_LIMIT_S, LocalCluster
+from steelyard.systems.cluster import START_LIMIT_S
 from steelyard.systems.hbase import (
     admin,
     config,
@@ -31,6 +31,7 @@ from steelyard.systems.hbase import (
 )
 from steelyard.systems.hbase.beans import ROLES
 from steelyard.systems.hbase.format import empty_namenode
+from steelyard.systems.hbase.joining import JoiningHBase
 from steelyard.systems.hbase.launch import Launch, Parts
 from steelyard.systems.hbase.layout import (
     DATANODE,
@@ -43,30 +44,21 @@ from steelyard.systems.hbase.layout import (
     HBaseSpec,
     having,
 )
-from steelyard.systems.node import Node, NodeSpec
+from steelyard.systems.hbase.leaving import LeavingHBase
+from steelyard.systems.hbase.node import HBaseNode
+from steelyard.systems.node import NodeSpec
 from steelyard.systems.server import Server
 from steelyard.systems.waiting import wait_rest, wait_until
 from steelyard.watch.beans import Role
 from steelyard.watch.target import WatchTarget
 
-Answer = TypeVar("Answer")
 PARENT = "/hbase"
 REGIONS_PER_SERVER = 3
 FIRST = (ZOOKEEPER, NAMENODE, DATANODE)
 """What the others stand on."""
 
 
-class HBaseNode(Node):
-    """A node of an HBase cluster."""
-
-    spec: HBaseSpec
-
-    def server(self, role: str) -> Server:
-        """Its server of a role it has."""
-        return next(server for server in self.servers if server.name == f"{self.name}/{role}")
-
-
-class HBaseTestbed(LocalCluster[HBaseNode]):
+class HBaseTestbed(JoiningHBase, LeavingHBase):
     """A local cluster of real servers; for arguments see `LocalCluster`.
 
     Raises:
@@ -75,7 +67,6 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
 
     kind = "hbase"
     rules = data.RULES
-    system: HBaseSystem
     down_grace_s = 0.0  # an orderly end takes 20 s and more, and saves data that goes with the cluster
 
     def __init__(
@@ -106,11 +97,13 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
         return Parts(jars, classes, defaults.shipped(self.host, jars, kind))
 
     def _specs(self, block: str, spaces: Sequence[str]) -> Sequence[HBaseSpec]:
-        return layout.node_specs(self.system, block, self.folder, spaces, config.moved_ports(self.system))
+        return self._all(block, spaces)[: self.system.size]
 
-    @property
-    def _layout(self) -> list[HBaseSpec]:
-        return [spec for spec in self.specs if isinstance(spec, HBaseSpec)]
+    def _reserved(self, block: str, spaces: Sequence[str]) -> Sequence[HBaseSpec]:
+        return self._all(block, spaces)[self.system.size :]
+
+    def _all(self, block: str, spaces: Sequence[str]) -> list[HBaseSpec]:
+        return layout.node_specs(self.system, block, self.folder, spaces, config.moved_ports(self.system))
 
     def _listening(self, spec: NodeSpec) -> Mapping[Endpoint, str]:
         assert isinstance(spec, HBaseSpec)  # noqa: S101 - it came from `_specs`
@@ -134,6 +127,7 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
         return HBaseNode(spec, group, [self._server(launch.server(spec, role), group) for role in spec.roles])
 
     def _start(self, say: Say) -> None:
+        self._excluded = {}
         first = [server for server in self.servers if orderly.role(server) in FIRST]
         rest = [server for server in self.servers if orderly.role(server) not in FIRST]
         for server in first:
@@ -164,6 +158,21 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
 
     def _wait(self, ready: Callable[[], bool], servers: Sequence[Server], what: str) -> None:
         wait_until(ready, servers, START_LIMIT_S, what)
+
+    def _start_again(self, chosen: Sequence[HBaseNode]) -> None:
+        """What the others stand on comes first."""
+        for first in (True, False):
+            servers = [
+                (found, server)
+                for found in chosen
+                for server in found.servers
+                if (orderly.role(server) in FIRST) == first
+            ]
+            for _, server in servers:
+                server.start()
+            for found, server in servers if first else ():
+                answers = partial(serving.serves, found.spec, orderly.role(server))
+                self._wait(answers, [server], f"{server.name} does not serve")
 
     def _wait_serves(self, found: HBaseNode, say: Say) -> None:
         running = [role for role in found.spec.roles if found.server(role).alive]
@@ -278,10 +287,7 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
 
     def balance(self) -> int:
         """Have the balancer run once; returns how many regions it moved."""
-        master = serving.active_master(self._layout)
-        if master is None:
-            raise InfrastructureError("no master is active, so that nothing can be balanced")
-        return self._ask(lambda: admin.balance(master), "the balancer did not run")
+        return self._ask(lambda: admin.balance(self._master()), "the balancer did not run") or 0
 
     def regions(self, table: str | None = None) -> dict[str, int]:
         """Regions by node: of one table, or of all but HBase's own."""
@@ -322,12 +328,6 @@ class HBaseTestbed(LocalCluster[HBaseNode]):
         return [
             node.spec for node in self.nodes if REGIONSERVER in node.spec.parts and node.servers[-1].alive
         ]
-
-    def _ask(self, call: Callable[[], Answer], what: str) -> Answer:
-        try:
-            return call()
-        except OSError as error:
-            raise InfrastructureError(f"{what}: {error}") from error
 
 
 def _pending(spec: HBaseSpec) -> int:

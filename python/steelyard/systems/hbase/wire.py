@@ -33,10 +33,10 @@ def ask(place: Place, service: str, method: str, param: bytes = b"", timeout_s: 
         link.sendall(PREAMBLE + LENGTH.pack(len(header)) + header + LENGTH.pack(len(body)) + body)
         answer = exactly(link, LENGTH.unpack(exactly(link, LENGTH.size))[0])
     try:
-        head, at = _delimited(answer, 0)
+        head, at = delimited(answer, 0)
         if 2 in head:
             raise HBaseRefusedError(_exception(message(head, 2)))
-        return _delimited(answer, at)[0]
+        return delimited(answer, at)[0]
     except (IndexError, ValueError) as error:
         raise OSError(f"{place} answered {method} with what is no message") from error
 
@@ -98,7 +98,8 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
             return number, at
 
 
-def _delimited(data: bytes, at: int) -> tuple[Fields, int]:
+def delimited(data: bytes, at: int) -> tuple[Fields, int]:
+    """A message with its length before it, and where it ends. Raises as `parse`."""
     length, at = _varint(data, at)
     return parse(data[at : at + length]), at + length
 

@@ -1,0 +1,32 @@
+"""What is said of a cell whose trials have figures of actions: times that never came, a host that was to
+blame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from steelyard.spec.metrics import BEYOND, CENSORED, is_of_timeline
+
+Rows = Sequence[Mapping[str, Any]]
+HOST = {"host_busy_s": "over 95 % busy", "host_stolen_s": "over 1 % stolen"}
+
+
+def censored(rows: Rows, metric: str) -> list[str]:
+    """What speaks against judging a time that was waited for in vain in some trial: those in which it came
+    are the quicker ones."""
+    if metric not in CENSORED:
+        return []
+    vain = [float(at) for row in rows if (at := row.get(f"{metric}{BEYOND}")) is not None]
+    return (
+        [f"{len(vain)} of {len(rows)} trials: {metric} is censored, above {min(vain):.3g} s"] if vain else []
+    )
+
+
+def host_to_blame(rows: Rows, metric: str) -> list[str]:
+    """Of figures of actions the seconds in which the host, and not the action, may have been felt."""
+    if not is_of_timeline(metric):
+        return []
+    sums = {words: sum(float(row.get(name) or 0.0) for row in rows) for name, words in HOST.items()}
+    told = " and ".join(f"{words} in {seconds:.0f} s" for words, seconds in sums.items() if seconds)
+    return [f"while actions were felt, the host was {told} of its {len(rows)} trials"] if told else []

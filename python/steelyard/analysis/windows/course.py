@@ -1,0 +1,103 @@
+"""How long an action took: to its end, and to each milestone of its nodes; censored where it never came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from steelyard.results.actions import ActionTimes, MilestoneRow
+
+NS = 1e9
+JOINED = ("joined", "assigned")
+"""The milestone from which on a node that was added does its share: of Cassandra's, of HBase's."""
+
+
+@dataclass(frozen=True)
+class Elapsed:
+    """A time that was waited for.
+
+    Attributes:
+        seconds: it, or how long was waited in vain.
+        reached: whether it came; otherwise the time is censored: longer than `seconds`.
+    """
+
+    seconds: float
+    reached: bool = True
+
+
+@dataclass(frozen=True)
+class Passed:
+    """A milestone of an action.
+
+    Attributes:
+        what: the milestone.
+        node: by name; empty where it is of the whole system.
+        seconds: since the action started.
+    """
+
+    what: str
+    node: str
+    seconds: float
+
+
+def took(action: ActionTimes, run_end_ns: int) -> Elapsed:
+    """From an action's start to its end: the scaling speed of Kuhlenkamp, Klems and Röss (2014, doi
+    10.14778/2732977.2732995). One that ended otherwise than `done` is censored: at its limit, its failure or
+    the run's end.
+
+    Args:
+        action: one that started.
+        run_end_ns: when the phase ended, CLOCK_MONOTONIC.
+    """
+    assert action.started_ns is not None  # noqa: S101 - of those that started
+    end_ns = run_end_ns if action.ended_ns is None else action.ended_ns
+    return Elapsed((end_ns - action.started_ns) / NS, action.how == "done")
+
+
+def took_all(actions: Sequence[ActionTimes], run_end_ns: int) -> Elapsed | None:
+    """From the first start to the last end of several actions; None of none."""
+    if not actions:
+        return None
+    first = min(a.started_ns or 0 for a in actions)
+    ends = [run_end_ns if a.ended_ns is None else a.ended_ns for a in actions]
+    return Elapsed((max(ends) - first) / NS, all(a.how == "done" for a in actions))
+
+
+def passed(action: ActionTimes) -> tuple[Passed, ...]:
+    """The milestones of an action in the order of time."""
+    assert action.started_ns is not None  # noqa: S101 - of those that started
+    return tuple(
+        Passed(m.what, m.node, (m.t_ns - action.started_ns) / NS)
+        for m in sorted(action.milestones, key=lambda m: m.t_ns)
+    )
+
+
+def until(actions: Sequence[ActionTimes]) -> dict[str, float]:
+    """Milestone -> seconds from the first action's start until the last node passed it."""
+    if not actions:
+        return {}
+    first = min(a.started_ns or 0 for a in actions)
+    found: dict[str, float] = {}
+    for row in _milestones(actions):
+        found[row.what] = max(found.get(row.what, 0.0), (row.t_ns - first) / NS)
+    return found
+
+
+def joined(actions: Sequence[ActionTimes], run_end_ns: int) -> Elapsed | None:
+    """From the first `add` until the last of its nodes serves its share; None where nothing was added.
+
+    Censored when one of the nodes never passed that milestone.
+    """
+    adding = [a for a in actions if a.do == "add"]
+    if not adding:
+        return None
+    first = min(a.started_ns or 0 for a in adding)
+    names = {node for a in adding for node in a.nodes}
+    rows = [m for m in _milestones(adding) if m.what in JOINED]
+    if not rows or not names <= {m.node for m in rows}:
+        return Elapsed((run_end_ns - first) / NS, reached=False)
+    return Elapsed((max(m.t_ns for m in rows) - first) / NS)
+
+
+def _milestones(actions: Iterable[ActionTimes]) -> list[MilestoneRow]:
+    return [m for action in actions for m in action.milestones]

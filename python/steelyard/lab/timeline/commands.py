@@ -1,0 +1,79 @@
+"""Commands of the user's own: run as words without a shell, ended with everything they started."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from steelyard.errors import InfrastructureError
+
+LOOK_EVERY_S = 0.1
+GRACE_S = 2.0
+
+
+class Cancelled(Exception):  # noqa: N818 - it is no error
+    """The run is over, and nobody waits for it any more."""
+
+
+def run_command(words: Sequence[str], log: Path, cancelled: threading.Event) -> int:
+    """Run a command to its end; what it prints is appended to `log`. Returns its exit status.
+
+    Raises:
+        InfrastructureError: there is no such program.
+        Cancelled: it was ended, since nobody waits for it any more.
+    """
+    log.parent.mkdir(exist_ok=True)
+    with log.open("ab") as out:
+        out.write(f"$ {' '.join(words)}\n".encode())
+        out.flush()
+        try:
+            process = subprocess.Popen(
+                list(words), stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
+            )
+        except OSError as error:
+            raise InfrastructureError(f"{words[0]} cannot be run: {error.strerror or error}") from error
+        while (status := _status(process)) is None:
+            if cancelled.is_set():
+                _end(process)
+                raise Cancelled
+        return status
+
+
+def until_it_succeeds(words: Sequence[str], every_s: float, log: Path, cancelled: threading.Event) -> None:
+    """Run a command again and again until it ends with status 0.
+
+    Raises:
+        InfrastructureError, Cancelled: as `run_command`.
+    """
+    while run_command(words, log, cancelled) != 0:
+        if cancelled.wait(every_s):
+            raise Cancelled
+
+
+def last_line(log: Path) -> str:
+    """The last line that a command has printed; empty if there is none."""
+    with suppress(OSError):
+        lines = log.read_text(errors="replace").strip().splitlines()
+        return lines[-1] if lines and not lines[-1].startswith("$ ") else ""
+    return ""
+
+
+def _status(process: subprocess.Popen[bytes]) -> int | None:
+    with suppress(subprocess.TimeoutExpired):
+        return process.wait(LOOK_EVERY_S)
+    return None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Ask it and all of its session to end, and see to it."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE_S)
+            return

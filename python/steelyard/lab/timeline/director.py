@@ -1,0 +1,209 @@
+"""Carries a timeline out beside the run: actions on threads of their own, told by the phase's loop.
+
+Only the loop's thread writes: action threads put what happened, with its time, into a queue that each turn of
+the loop empties. So actions.ndjson, the manifest and the engines' marks are in one order.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from steelyard.engine.process import Event
+from steelyard.errors import SteelyardError
+from steelyard.hosts.host import Watch
+from steelyard.lab.progress import Show
+from steelyard.lab.timeline.commands import Cancelled
+from steelyard.lab.timeline.conditions import Trigger
+from steelyard.lab.timeline.course import Course, Row
+from steelyard.lab.timeline.figures import Key, NodeFigures, Seconds
+from steelyard.lab.timeline.perform import Scene, nodes_of, perform
+from steelyard.results.actions import ActionLog, ActionRow
+from steelyard.results.manifest import Manifest
+from steelyard.spec.triggers import STEADY
+
+IDLE_S, BUSY_S = 0.25, 0.05
+"""Longest wait for the loop's next turn: while nothing is under way, and while something is."""
+
+Told = tuple[str, str, tuple[Any, ...]]
+"""(id of the action, method of its course, arguments), or ("", "say", (line,))."""
+
+
+class Director:
+    """Carries out the timeline of one run; an observer of that phase.
+
+    Args:
+        actions: the timeline.
+        testbed: the system; it has what the actions need.
+        folder: the trial's folder, which receives actions.ndjson.
+        manifest: receives events, and a warning for what was not done.
+        show: receives lines.
+        watch: tells figures of nodes, and is told which nodes there are.
+        paced: whether the run offers a rate.
+    """
+
+    def __init__(
+        self, actions: Sequence[Any], *, testbed: Any, folder: Path, manifest: Manifest, show: Show,
+        watch: Watch, paced: bool,
+    ) -> None:  # fmt: skip
+        self._actions, self._testbed, self._folder = actions, testbed, folder
+        self._manifest, self._show, self._watch, self._paced = manifest, show, watch, paced
+        self._log = ActionLog(folder)
+        self._told: queue.SimpleQueue[Told] = queue.SimpleQueue()
+        self._cancelled = threading.Event()
+        self._threads: dict[str, threading.Thread] = {}
+        self._courses: list[Course] = []
+        self._figures = NodeFigures(watch.latest)
+        self._targets: Sequence[Any] = ()
+        self._ended: set[str] = set()
+        self._over = False
+        if any(action.after == STEADY for action in actions):
+            import_module("scipy.stats")  # takes a second of CPU, which would fall into the run
+
+    # --- as an observer ---
+
+    def begin(self, at_ns: int, engines: int) -> None:
+        """See `Observer.begin`."""
+        self._seconds = Seconds(engines)
+        self._targets = self._testbed.targets()
+        self._courses = [
+            Course(action, Trigger(action, at_ns, paced=self._paced)) for action in self._actions
+        ]
+
+    def tick(self, now_ns: int, newest: Mapping[int, Event]) -> Sequence[str]:
+        """See `Observer.tick`."""
+        labels = self._take_in()
+        if (second := self._seconds.take(newest)) is not None:
+            figures: dict[Key, float | None] = {
+                (node, metric): self._figures.get(str(node), metric, now_ns)
+                for course in self._courses
+                for node, metric in course.asks
+            }
+            for course in self._courses:
+                labels += self._keep(course, course.second(second, now_ns, figures))
+            self._retarget()
+        for course in self._courses:
+            labels += self._keep(course, course.late(now_ns))
+            if course.due(now_ns):
+                labels += self._keep(course, course.requested(now_ns))
+                self._start(course)
+        return labels
+
+    def wait_s(self, now_ns: int) -> float:
+        """See `Observer.wait_s`."""
+        if any(course.under_way for course in self._courses):
+            return BUSY_S
+        waiting = (course.trigger.due_ns for course in self._courses if course.stage == "waiting")
+        due = [(due_ns - now_ns) / 1e9 for due_ns in waiting if due_ns is not None]
+        return max(min([*due, IDLE_S]), 0.0)
+
+    def doing(self, now_ns: int) -> str:
+        """See `Observer.doing`: what is under way, else what is waited for."""
+        under_way = [course.doing(now_ns) for course in self._courses if course.under_way]
+        waiting = [course.doing(now_ns) for course in self._courses if course.stage == "waiting"]
+        return "; ".join(under_way or [word for word in waiting if word][:1])
+
+    def end(self, now_ns: int) -> None:
+        """See `Observer.end`: what is still under way is unfinished, and commands are ended."""
+        self._over = True
+        self._cancelled.set()  # first: whatever cannot be written below, nothing waits any longer
+        self._take_in()
+        for course in self._courses:
+            self._keep(course, course.cut_short(now_ns))
+
+    # --- afterwards ---
+
+    def join(self, limit_s: float) -> list[str]:
+        """Wait until no action is under way any more; returns the ids of those that are all the same."""
+        deadline = time.monotonic() + limit_s
+        for thread in self._threads.values():
+            thread.join(max(deadline - time.monotonic(), 0.0))
+        if self._over:  # until then the next turn of the loop takes it in
+            self._take_in()
+        return [id_ for id_, thread in self._threads.items() if thread.is_alive()]
+
+    # --- threads ---
+
+    def _start(self, course: Course) -> None:
+        thread = threading.Thread(target=self._perform, args=(course.action,), name=course.id, daemon=True)
+        self._threads[course.id] = thread
+        thread.start()
+
+    def _perform(self, action: Any) -> None:
+        """One action, on its own thread."""
+        tell = partial(self._tell, action.id)
+
+        def note(node: str, what: str) -> None:
+            tell("noted", node, what, time.monotonic_ns())
+
+        scene = Scene(self._testbed, self._folder, note, partial(self._tell, "", "say"), self._cancelled)
+        try:
+            nodes = nodes_of(action, self._testbed)
+            tell("started", time.monotonic_ns(), nodes)
+            moved = perform(action, nodes, scene)
+            tell("returned", time.monotonic_ns(), moved)
+        except Cancelled:
+            return
+        except SteelyardError as error:
+            tell("failed", time.monotonic_ns(), error.message)
+        except Exception as error:  # of a testbed that may be another package's: the trial goes on
+            tell("failed", time.monotonic_ns(), f"a fault: {error!r}")
+
+    def _tell(self, action: str, method: str, *said: Any) -> None:
+        self._told.put((action, method, said))
+
+    # --- what is known is kept ---
+
+    def _take_in(self) -> list[str]:
+        """Let courses know what their threads have told; returns labels to be marked."""
+        labels: list[str] = []
+        courses = {course.id: course for course in self._courses}
+        while not self._told.empty():
+            action, method, said = self._told.get()
+            if not action:
+                self._show.say(str(said[0]))
+                continue
+            labels += self._keep(courses[action], getattr(courses[action], method)(*said))
+        return labels
+
+    def _keep(self, course: Course, rows: Sequence[Row]) -> list[str]:
+        """Write rows down, and tell the others of starts and ends."""
+        labels = []
+        for row in rows:
+            if not isinstance(row, ActionRow):
+                self._log.milestone(row)
+                self._show.say(f"{row.id}: {row.node} {row.what}".replace("  ", " "))
+                continue
+            self._log.action(row)
+            if row.state == "requested" or (row.id in self._ended and row.state == "ended"):
+                continue
+            said = _words(row)
+            self._manifest.event("action", f"{row.id}: {said}", t_ns=row.t_ns)
+            self._show.say(f"{row.id}: {said}")
+            if row.how not in (None, "done"):
+                self._manifest.warn("action", f"{row.id}: {said}")
+            if row.state == "ended":
+                self._ended.add(row.id)
+                for other in self._courses:
+                    other.trigger.ended(row.id, row.t_ns)
+            labels.append(f"{course.id} {row.state}")
+        return labels
+
+    def _retarget(self) -> None:
+        """Nodes come and go while an action is under way; the watch is told when they have."""
+        if not self._over and (targets := self._testbed.targets()) != self._targets:
+            self._targets = targets
+            self._watch.retarget(targets)
+
+
+def _words(row: ActionRow) -> str:
+    """`started: add node4`, `started: run kubectl scale ...`, `ended: done`, `ended: failed: ...`."""
+    if row.state == "started":
+        return " ".join(["started:", row.do, *row.parameters.get("command", ()), *row.nodes])
+    return ": ".join(word for word in ("ended", row.how, row.reason) if word)

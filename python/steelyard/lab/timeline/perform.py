@@ -1,0 +1,207 @@
+"""What an action is to a testbed: which nodes it means, and which of the testbed's methods it calls."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from steelyard.errors import InfrastructureError, SteelyardError
+from steelyard.hosts.say import Say
+from steelyard.lab.timeline.commands import Cancelled, last_line, run_command, until_it_succeeds
+from steelyard.spec.triggers import Command
+from steelyard.systems.changes import AddOptions, Note
+
+ASK_EVERY_S = 0.25
+REGION_SERVER = "regionserver"
+"""The one server of a node without which the others miss it."""
+LOGS = "actions"
+"""Folder of a trial with what commands printed, `actions/ID.txt`."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Where an action takes place.
+
+    Attributes:
+        testbed: the system; it has what the action needs, which was asked for before anything started.
+        folder: the trial's folder.
+        note: records a milestone.
+        say: receives progress.
+        cancelled: set when nobody waits for it any more.
+    """
+
+    testbed: Any
+    folder: Path
+    note: Note
+    say: Say
+    cancelled: threading.Event
+
+
+How = Callable[[Any, Sequence[str], Scene], int | None]
+OfNode = Callable[[Any, Any, str, Say], object]
+"""(testbed, action, node, say): what is done to one node."""
+
+
+def nodes_of(action: Any, testbed: Any) -> tuple[str, ...]:
+    """The nodes that an action means now.
+
+    Raises:
+        InfrastructureError: fewer nodes are in reserve, or part of the cluster, than it needs.
+    """
+    if action.what == "add":
+        return _first(testbed.spares(), action.nodes, "in reserve")
+    if action.what == "remove" and action.node is None:
+        return _first(list(testbed.members())[::-1], action.nodes, "in the cluster")
+    if action.what in ("run", "balance"):
+        return ()
+    return action.nodes_named or members(testbed)
+
+
+def members(testbed: Any) -> tuple[str, ...]:
+    """The nodes that are part of the cluster now."""
+    if hasattr(testbed, "members"):
+        return tuple(testbed.members())
+    return tuple(target.name for target in testbed.targets())
+
+
+def _first(names: Sequence[str], count: int, where: str) -> tuple[str, ...]:
+    if len(names) < count:
+        raise InfrastructureError(f"{count} nodes are wanted, and {len(names)} are {where}")
+    return tuple(names[:count])
+
+
+def perform(action: Any, nodes: Sequence[str], scene: Scene) -> int | None:
+    """Do it; returns when the system says that it is done, with the bytes that were moved if it knows.
+
+    Raises:
+        SteelyardError: it cannot be done.
+        Cancelled: nobody waits for it any more.
+    """
+    moved = HOW[action.what](action, nodes, scene)
+    if isinstance(action.done, Command):
+        log = scene.folder / LOGS / f"{action.id}.done.txt"
+        until_it_succeeds(action.done.command, action.done.every, log, scene.cancelled)
+    return moved
+
+
+def _add(action: Any, nodes: Sequence[str], scene: Scene) -> int | None:
+    options = AddOptions(
+        bootstrap=action.bootstrap,
+        balance=action.balance,
+        stream_mbit=action.stream_mbit,
+        limited=action.limited,
+    )
+    moved: int | None = scene.testbed.add(nodes, options, scene.note, scene.say)
+    return moved
+
+
+def _remove(_action: Any, nodes: Sequence[str], scene: Scene) -> int | None:
+    moved: int | None = scene.testbed.remove(nodes, scene.note, scene.say)
+    return moved
+
+
+def _noticed(call: OfNode, milestone: str, *, missed: bool) -> How:
+    """What makes a node unable to answer, or able again: done when the others have noticed."""
+
+    def how(action: Any, nodes: Sequence[str], scene: Scene) -> None:
+        for node in nodes:
+            call(scene.testbed, action, node, scene.say)
+            scene.note(node, milestone)
+            _await_others(node, scene, missed=missed)
+
+    return how
+
+
+def _await_others(server: str, scene: Scene, *, missed: bool) -> None:
+    """Wait until the others have noticed that a node is gone or there again, as long as there are any."""
+    node, _, part = server.partition("/")
+    can_tell = "detect" in scene.testbed.capabilities and len(members(scene.testbed)) > 1
+    if not can_tell or part not in ("", REGION_SERVER):
+        return
+    while _is_missed(scene.testbed, node) is not missed:
+        if not scene.testbed.serves():
+            return
+        if scene.cancelled.wait(ASK_EVERY_S):
+            raise Cancelled
+    scene.note(node, "detected" if missed else "serves")
+
+
+def _is_missed(testbed: Any, node: str) -> bool | None:
+    """Whether the others miss it; None where they cannot tell just now."""
+    try:
+        return bool(testbed.missed(node))
+    except (SteelyardError, OSError):
+        return None
+
+
+def _resize(action: Any, nodes: Sequence[str], scene: Scene) -> None:
+    for node in nodes:
+        scene.testbed.resize(node, action.cpu or None)
+        scene.note(node, "resized")
+        if action.restart:
+            scene.testbed.restart(node, scene.say)
+            scene.note(node, "serves")
+
+
+def _balance(_action: Any, _nodes: Sequence[str], scene: Scene) -> None:
+    scene.say(f"{scene.testbed.balance()} parts were moved")
+    scene.note("", "balanced")
+
+
+def _upgrade(action: Any, nodes: Sequence[str], scene: Scene) -> None:
+    for node in nodes:
+        scene.testbed.upgrade(node, action.version, scene.note, scene.say)
+
+
+def _power_loss(_action: Any, nodes: Sequence[str], scene: Scene) -> None:
+    scene.testbed.power_loss(nodes, scene.note, scene.say)
+
+
+def _run(action: Any, _nodes: Sequence[str], scene: Scene) -> None:
+    log = scene.folder / LOGS / f"{action.id}.txt"
+    status = run_command(action.command, log, scene.cancelled)
+    if status:
+        said = last_line(log)
+        raise InfrastructureError(
+            f"{action.command[0]} ended with status {status}" + (f": {said}" if said else "")
+        )
+    scene.note("", "told")
+
+
+def _each(call: OfNode, milestone: str) -> How:
+    """One node after the other."""
+
+    def how(action: Any, nodes: Sequence[str], scene: Scene) -> None:
+        for node in nodes:
+            call(scene.testbed, action, node, scene.say)
+            scene.note(node, milestone)
+
+    return how
+
+
+HOW: Mapping[str, How] = {
+    "add": _add,
+    "remove": _remove,
+    "kill": _noticed(lambda bed, _, node, __: bed.kill(node), "down", missed=True),
+    "freeze": _noticed(lambda bed, _, node, __: bed.freeze(node), "frozen", missed=True),
+    "thaw": _noticed(lambda bed, _, node, __: bed.thaw(node), "thawed", missed=False),
+    "restart": _each(lambda bed, _, node, say: bed.restart(node, say), "serves"),
+    "resize": _resize,
+    "partition": _noticed(lambda bed, _, node, __: bed.partition(node), "cut", missed=True),
+    "heal": _noticed(lambda bed, _, node, __: bed.heal(node), "healed", missed=False),
+    "throttle": _each(lambda bed, a, node, __: bed.throttle(node, a.read_mib, a.write_mib), "throttled"),
+    "stream-limit": _each(lambda bed, a, node, __: bed.limit_streams(node, a.mbit), "limited"),
+    "compaction-limit": _each(lambda bed, a, node, __: bed.limit_compactions(node, a.mbit), "limited"),
+    "balance": _balance,
+    "compact": _each(lambda bed, _, node, __: bed.compact(node), "compacted"),
+    "flush": _each(lambda bed, _, node, __: bed.flush(node), "flushed"),
+    "cleanup": _each(lambda bed, _, node, __: bed.cleanup(node), "cleaned"),
+    "repair": _each(lambda bed, _, node, __: bed.repair(node), "repaired"),
+    "upgrade": _upgrade,
+    "power-loss": _power_loss,
+    "run": _run,
+}  # fmt: skip
+"""What `do` says -> what is done."""

@@ -1,0 +1,201 @@
+"""From a trial's files to what its actions did: windows, measures, and the figures that claims name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import polars as pl
+
+from steelyard.analysis.counters import Window, nodes
+from steelyard.analysis.reasons import HELD
+from steelyard.analysis.summary import TOTAL, Phase
+from steelyard.analysis.windows.course import Elapsed, Passed, joined, passed, took, took_all, until
+from steelyard.analysis.windows.effect import Effect, Measured, effect
+from steelyard.analysis.windows.losses import series
+from steelyard.analysis.windows.moved import gain, least_bytes
+from steelyard.analysis.windows.slices import BySecond, by_second
+from steelyard.analysis.windows.spans import acted, around_all, around_each
+from steelyard.report.in_effect import master_names, node_names
+from steelyard.report.source import TrialSource
+from steelyard.results.actions import ActionTimes
+from steelyard.results.histograms import highest
+from steelyard.results.in_effect import part
+
+ALL = "all"
+"""The clock of what is felt: response of all attempts, a failure counted as at least its timeout."""
+RESIZING = {"add": 1, "remove": -1}
+LATELY_NS = 10_000_000_000
+"""How far before an action what is stored is looked at."""
+
+
+@dataclass(frozen=True)
+class OneAction:
+    """One action of a trial.
+
+    Attributes:
+        id, do, nodes, parameters, how, reason, bytes: as of actions.ndjson.
+        start_s: since the phase began; None of one that never started.
+        took: from its start to its end.
+        passed: its milestones.
+        least_bytes: what had to move at least; None where it changes no size, or nobody told what is stored.
+        effect: what was felt around it; None of one that did not start in the measured phase.
+    """
+
+    id: str
+    do: str
+    nodes: tuple[str, ...]
+    parameters: Mapping[str, Any]
+    how: str
+    reason: str
+    bytes: int | None
+    start_s: float | None = None
+    took: Elapsed | None = None
+    passed: tuple[Passed, ...] = ()
+    least_bytes: float | None = None
+    effect: Effect | None = None
+
+
+@dataclass(frozen=True)
+class Acted:
+    """What was done to the cluster in a trial.
+
+    Attributes:
+        actions: in the order of their requests.
+        whole: what was felt around all of them; None where none started in the measured phase.
+        took, joined, until: of all of them, as of `analysis.windows.course`.
+        capacity: (ratio, share of the ideal) where the highest rate was searched before and after.
+    """
+
+    actions: tuple[OneAction, ...]
+    whole: Effect | None = None
+    took: Elapsed | None = None
+    joined: Elapsed | None = None
+    until: Mapping[str, float] = field(default_factory=dict)
+    capacity: tuple[float, float] | None = None
+
+
+def latencies(source: TrialSource, phase: Phase, only: str | None = None) -> dict[str, BySecond]:
+    """Operation -> response times of all attempts, by second of a phase; TOTAL is all of them. Of one
+    operation, if `only` names it."""
+    found: dict[str, list[Any]] = {TOTAL: []}
+    for tag, second, histogram in source.histogram_log(phase.name, f"{only or ''}.{ALL}"):
+        found.setdefault(tag.partition(".")[0], []).append((second, *highest(histogram)))
+    return {operation: by_second(rows, int(phase.seconds)) for operation, rows in found.items()}
+
+
+def measured_of(source: TrialSource, phase: Phase, intervals: pl.DataFrame, system: pl.DataFrame) -> Measured:
+    """A phase as the measures need it."""
+    asked = part(source.manifest, "trial", "load", "search")
+    bound_ms = asked.get("bound_ms")
+    return Measured(
+        name=phase.name,
+        start_ns=phase.start_ns,
+        closed=phase.closed,
+        latencies=latencies(source, phase),
+        counts=series(intervals, phase.name, int(phase.seconds)),
+        coordinators=source.coordinators(),
+        system=system,
+        cores=part(source.manifest, "host").get("cores"),
+        bound_ns=bound_ms * 1e6 if bound_ms else None,
+    )
+
+
+def read_acted(
+    source: TrialSource, phase: Phase, intervals: pl.DataFrame, system: pl.DataFrame, first: int
+) -> Acted | None:
+    """What was done in a trial and felt in its measured phase; None where there are no actions.
+
+    Args:
+        source: the trial's folder.
+        phase: the measured one, warm-up included.
+        intervals, system: rows of the trial's tables.
+        first: seconds of warm-up that were left out.
+    """
+    actions = source.actions().each()
+    if not actions:
+        return None
+    begun = acted(actions, phase.start_ns, phase.seconds)
+    if not begun:
+        return Acted(tuple(map(_told, actions)))
+    shape = measured_of(source, phase, intervals, system)
+    windows = around_all(actions, phase.start_ns, phase.seconds, first)
+    assert windows is not None  # noqa: S101 - some began
+    whole = effect(shape, windows)
+    alone = {a.id: w for a, w in around_each(actions, phase.start_ns, phase.seconds, first)}
+    least = _least(source.manifest, begun, system)
+    effects = {id: whole if len(alone) == 1 else effect(shape, w) for id, w in alone.items()}
+    listed = tuple(_one(a, phase, effects.get(a.id), least.get(a.id)) for a in actions)
+    return Acted(
+        listed,
+        whole,
+        took_all(begun, phase.end_ns),
+        joined(begun, phase.end_ns),
+        until(begun),
+        _capacity(source.manifest, begun),
+    )
+
+
+def _told(action: ActionTimes) -> OneAction:
+    how = action.how or ("cut short" if action.started_ns else "never started")
+    return OneAction(action.id, action.do, action.nodes, action.parameters, how, action.reason, action.bytes)
+
+
+def _one(action: ActionTimes, phase: Phase, felt: Effect | None, least: float | None) -> OneAction:
+    told = _told(action)
+    if action.started_ns is None:
+        return told
+    return replace(
+        told,
+        start_s=(action.started_ns - phase.start_ns) / 1e9,
+        took=took(action, phase.end_ns),
+        passed=passed(action),
+        least_bytes=least,
+        effect=felt,
+    )
+
+
+def _sizes(manifest: Mapping[str, Any], actions: Sequence[ActionTimes]) -> dict[str, tuple[int, int]]:
+    """Action -> how many nodes held data before it and after it, of those that change that."""
+    asked = part(manifest, "trial", "system").get("nodes")
+    size = asked if isinstance(asked, int) else len({*node_names(manifest)} - {*master_names(manifest)})
+    found = {}
+    for action in actions:
+        if action.do in RESIZING and size:
+            before, size = size, max(size + RESIZING[action.do] * len(action.nodes), 0)
+            found[action.id] = before, size
+    return found
+
+
+def _copies(manifest: Mapping[str, Any]) -> int:
+    """Of each record: the keyspace's replication factor, or HDFS' replication."""
+    system = part(manifest, "trial", "system")
+    told = part(system, "access", "replication").get("factor") or system.get("replication")
+    return told if isinstance(told, int) and told > 0 else 1
+
+
+def _least(
+    manifest: Mapping[str, Any], actions: Sequence[ActionTimes], system: pl.DataFrame
+) -> dict[str, float]:
+    """Action -> the bytes that had to move at least."""
+    found = {}
+    for action in actions:
+        before, after = _sizes(manifest, actions).get(action.id, (0, 0))
+        if before and after and (stored := _stored(manifest, system, action.started_ns or 0)):
+            found[action.id] = least_bytes(stored, before, after, _copies(manifest))
+    return found
+
+
+def _stored(manifest: Mapping[str, Any], system: pl.DataFrame, at_ns: int) -> float:
+    """Bytes of data on all nodes just before a time."""
+    window = Window(system, at_ns - LATELY_NS, at_ns)
+    serving = [name for name in nodes(system) if name not in master_names(manifest)]
+    return sum(window.mean(name, metric) or 0.0 for name in serving for metric in HELD)
+
+
+def _capacity(manifest: Mapping[str, Any], actions: Sequence[ActionTimes]) -> tuple[float, float] | None:
+    sizes = list(_sizes(manifest, actions).values())
+    rates = [part(manifest, name).get("found_per_s") for name in ("search", "search_after")]
+    found = gain(rates[0], rates[1], sizes[0][0], sizes[-1][1]) if sizes else None
+    return None if found is None else (found.ratio, found.share)

@@ -1,0 +1,159 @@
+"""What changes a cluster while it serves: its nodes, their links, disks and versions, as protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias, runtime_checkable
+
+from steelyard.hosts.say import Say
+
+
+@dataclass(frozen=True)
+class AddOptions:
+    """How nodes join.
+
+    Attributes:
+        bootstrap: they take over data before they serve; otherwise they join empty, and reads of what is now
+            theirs miss it until it is repaired.
+        balance: what was moved to them is spread evenly (HBase); Cassandra's tokens decide it.
+        stream_mbit: what each node may send while they join, in Mbit/s; None = as it is set.
+        limited: they are under their CPU quota from their first instruction, as a node of its own machine
+            would be; otherwise from when they have joined.
+    """
+
+    bootstrap: bool = True
+    balance: bool = True
+    stream_mbit: float | None = None
+    limited: bool = True
+
+
+Note: TypeAlias = Callable[[str, str], None]
+"""`note(node, what)` records that a node has reached a milestone now; may be called from any thread."""
+
+
+@runtime_checkable
+class Adds(Protocol):
+    """Nodes that were reserved can join it while it serves."""
+
+    def spares(self) -> Sequence[str]:
+        """The names of the nodes that are reserved and not part of it, in the order in which they join."""
+        ...
+
+    def add(self, names: Sequence[str], options: AddOptions, note: Note, say: Say) -> int | None:
+        """Have spare nodes join, all at once; returns when they have joined.
+
+        Returns:
+            How many bytes of data were moved for it; None where nobody counts them.
+
+        Raises:
+            InputError: no such spare node.
+            InfrastructureError: one does not join. What was started stays as it is, for `down`.
+        """
+        ...
+
+
+@runtime_checkable
+class Removes(Protocol):
+    """Nodes can leave it while it serves, their data first."""
+
+    def members(self) -> Sequence[str]:
+        """The names of the nodes that are part of it, the last joined last."""
+        ...
+
+    def remove(self, names: Sequence[str], note: Note, say: Say) -> int | None:
+        """Have nodes leave, one after the other; returns when they are stopped, and spare again.
+
+        Returns:
+            How many bytes of data were moved for it; None where nobody counts them.
+
+        Raises:
+            InputError: no such node, or too few would be left for the copies that are promised.
+            InfrastructureError: one does not leave.
+        """
+        ...
+
+
+@runtime_checkable
+class LimitsStreams(Protocol):
+    """What a node may send to others for a change of the cluster can be limited while it runs."""
+
+    def limit_streams(self, node: str, mbit: float) -> None:
+        """Limit it to so many Mbit/s; 0 lifts the limit."""
+        ...
+
+
+@runtime_checkable
+class LimitsCompactions(Protocol):
+    """What a node may write while it merges files can be limited while it runs."""
+
+    def limit_compactions(self, node: str, mbit: float) -> None:
+        """Limit it to so many Mbit/s; 0 lifts the limit."""
+        ...
+
+
+@runtime_checkable
+class CleansUp(Protocol):
+    """Data that is no longer a node's own can be removed from it."""
+
+    def cleanup(self, node: str, table: str | None = None, /) -> None:
+        """Remove it; returns when that is done."""
+        ...
+
+
+@runtime_checkable
+class Repairs(Protocol):
+    """Copies that differ can be made equal."""
+
+    def repair(self, node: str, table: str | None = None, /) -> None:
+        """Compare a node's data with its other copies, and mend both; returns when that is done."""
+        ...
+
+
+@runtime_checkable
+class Partitions(Protocol):
+    """A node can be cut off from the network, its servers alive."""
+
+    def partition(self, node: str) -> None:
+        """Let no packet to it or from it; connections are not closed."""
+        ...
+
+    def heal(self, node: str) -> None:
+        """Join it to the network again."""
+        ...
+
+
+@runtime_checkable
+class Throttles(Protocol):
+    """A node's disk can be made slow."""
+
+    def throttle(self, node: str, read_mib: float, write_mib: float) -> None:
+        """Limit what it reads and writes, each in MiB/s; 0 lifts that limit."""
+        ...
+
+
+@runtime_checkable
+class Upgrades(Protocol):
+    """Its nodes can go on with another version."""
+
+    def upgrade(self, node: str, version: str, note: Note, say: Say) -> None:
+        """Stop a node in order, start it with another version on the same data; returns when it serves."""
+        ...
+
+
+@runtime_checkable
+class LosesPower(Protocol):
+    """Nodes can lose what was written and not synced."""
+
+    def power_loss(self, nodes: Sequence[str], note: Note, say: Say) -> None:
+        """Cut these nodes' power at once, and start them again; returns when all serve."""
+        ...
+
+
+@runtime_checkable
+class Detects(Protocol):
+    """The others notice when a node is gone, and can be asked."""
+
+    def missed(self, node: str) -> bool:
+        """Whether a node is counted as gone: by the active master, or by every other node that answers."""
+        ...

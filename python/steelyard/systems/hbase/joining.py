@@ -1,0 +1,140 @@
+"""How nodes join an HBase cluster while it serves.
+
+Regions move, and no data: a region's files stay where they are in HDFS, until a compaction writes new ones on
+the node that serves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from steelyard.errors import InfrastructureError, InputError
+from steelyard.hosts.say import Say
+from steelyard.systems.capabilities import AddOptions, Note
+from steelyard.systems.cluster import START_LIMIT_S
+from steelyard.systems.hbase import admin, serving
+from steelyard.systems.hbase.administered import MOVE_LIMIT_S, AdministeredHBase, answered
+from steelyard.systems.hbase.layout import REGIONSERVER, having
+from steelyard.systems.hbase.node import HBaseNode
+from steelyard.systems.server import Server
+from steelyard.systems.waiting import wait_until
+
+ROUNDS_MAX = 20
+"""Runs of the balancer; mostly the second moves nothing."""
+Reached = Callable[[HBaseNode], bool]
+
+
+class JoiningHBase(AdministeredHBase):
+    """A local HBase cluster that can grow."""
+
+    def add(self, names: Sequence[str], options: AddOptions, note: Note, say: Say) -> int:
+        """Have spare nodes join, and regions move to them; see `capabilities.Adds`.
+
+        Milestones: "up" (its servers answer), "registered" (the master counts it), "assigned" (it serves a
+        region), "balanced" (the balancer moves nothing any more).
+
+        Returns:
+            0: regions move, and no blocks.
+
+        Raises:
+            InputError: streams are to be limited, or to be left out: there are none.
+        """
+        _check(options)
+        joined = self._grow(names, self._make_node, limited=options.limited)
+        self._let_in(names)
+        for found in joined:
+            found.start()
+        _note_each(joined, "up", _up, note)
+        _note_each(joined, "registered", self._registered, note)
+        self._wait_registered([found.spec for found in joined], _servers(joined))
+        say(f"{', '.join(names)} joined")
+        if options.balance:
+            self._even_out(joined, note, say)
+        for found in joined if not options.limited else ():
+            self._limit_node(found)
+        return 0
+
+    def _let_in(self, names: Sequence[str]) -> None:
+        """HDFS takes DataNodes that have left before."""
+        others = {name: address for name, address in self._excluded.items() if name not in names}
+        if others != self._excluded:
+            self._exclude(others)
+
+    def _registered(self, found: HBaseNode) -> bool:
+        return serving.server_name(found.spec) in serving.registered(self._master())
+
+    def _even_out(self, joined: Sequence[HBaseNode], note: Note, say: Say) -> None:
+        """Have the balancer run until it moves nothing."""
+        assigned: set[str] = set()
+        for _ in range(ROUNDS_MAX):
+            before = self._spread()
+            moved = self._balance_once(joined)
+            self._wait_moved(joined, assigned, note)
+            if moved == 0 and self._spread() == before:
+                break
+            say(f"{moved or 'some'} regions were moved")
+        else:
+            raise InfrastructureError(f"the balancer still moves regions after {ROUNDS_MAX} runs")
+        for found in joined:
+            note(found.name, "balanced")
+
+    def _spread(self) -> dict[str, int]:
+        """Regions of tables by node."""
+        specs = having(self._layout, REGIONSERVER)
+        counts = "a server does not tell its regions"
+        return self._ask(lambda: {spec.name: len(admin.regions(spec)) for spec in specs}, counts)
+
+    def _balance_once(self, joined: Sequence[HBaseNode]) -> int:
+        """Have the balancer run, as soon as the master lets it; returns how many regions it moves."""
+        moved: list[int] = []
+
+        def ran() -> bool:
+            done = self._ask(lambda: admin.balance(self._master()), "the balancer did not run")
+            moved.extend([] if done is None else [done])
+            return bool(moved)
+
+        wait_until(ran, _servers(joined), MOVE_LIMIT_S, "the master does not run the balancer")
+        return moved[0]
+
+    def _wait_moved(self, joined: Sequence[HBaseNode], assigned: set[str], note: Note) -> None:
+        """Wait until no region is under way; who has got its first one is noted."""
+
+        def moved() -> bool:
+            quiet = admin.in_transition(self._master()) == 0
+            for found in joined:
+                if found.name not in assigned and admin.regions(found.spec):
+                    assigned.add(found.name)
+                    note(found.name, "assigned")
+            return quiet
+
+        wait_until(answered(moved), _servers(joined), MOVE_LIMIT_S, "regions are still under way")
+
+
+def _check(options: AddOptions) -> None:
+    if not options.bootstrap or options.stream_mbit is not None:
+        raise InputError(
+            "a node of HBase streams nothing when it joins: regions move, and no data",
+            hint="leave bootstrap and stream_mbit out",
+        )
+
+
+def _note_each(joined: Sequence[HBaseNode], what: str, reached: Reached, note: Note) -> None:
+    """Note of each node when it has reached something; returns when all have."""
+    left = list(joined)
+
+    def all_have() -> bool:
+        for found in tuple(left):
+            if reached(found):
+                note(found.name, what)
+                left.remove(found)
+        return not left
+
+    wait_until(answered(all_have), _servers(joined), START_LIMIT_S, f"not all nodes are {what}")
+
+
+def _up(found: HBaseNode) -> bool:
+    return all(serving.serves(found.spec, role) for role in found.spec.roles)
+
+
+def _servers(nodes: Sequence[HBaseNode]) -> list[Server]:
+    return [server for found in nodes for server in found.servers]

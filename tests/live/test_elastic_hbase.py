@@ -1,0 +1,177 @@
+"""Nodes join a real HBase cluster and leave it while it serves, and lose their power: no data is lost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from steelyard.errors import InputError
+from steelyard.hosts import mounts, process, records
+from steelyard.hosts.local import LocalHost
+from steelyard.spec.hbase import HBaseSystem
+from steelyard.systems.capabilities import AddOptions, require
+from steelyard.systems.hbase import admin, hdfs, serving, wire
+from steelyard.systems.hbase.layout import MASTER, REGIONSERVER, HBaseSpec
+from steelyard.systems.hbase.testbed import HBaseTestbed
+from steelyard.systems.waiting import wait_until
+
+Make = Callable[..., HBaseTestbed]
+TABLE, FAMILY = "moved", "f"
+ROWS = [b"a", b"b", b"c", b"d", b"e", b"f"]
+"""One in each region."""
+WAIT_S = 60.0
+
+
+@pytest.fixture
+def cluster(state_folder: Path, tmp_path: Path) -> Iterator[Make]:  # noqa: ARG001
+    """Makes clusters that are taken down with the test; not yet up."""
+    made: list[HBaseTestbed] = []
+
+    def make(name: str, **settings: object) -> HBaseTestbed:
+        system = HBaseSystem.model_validate({"profile": "quick", "roles": "colocated", **settings})
+        made.append(HBaseTestbed(system, name=name, root=tmp_path, host=LocalHost()))
+        return made[-1]
+
+    yield make
+    for testbed in made:
+        testbed.down(print)
+
+
+def specs(testbed: HBaseTestbed) -> list[HBaseSpec]:
+    return [node.spec for node in testbed.nodes]
+
+
+def active(testbed: HBaseTestbed) -> HBaseSpec:
+    found = serving.active_master(specs(testbed))
+    assert found is not None
+    return found
+
+
+def create_table(testbed: HBaseTestbed) -> None:
+    f = wire.field
+    name = f(1, "default") + f(2, TABLE)
+    param = f(1, f(1, name) + f(3, f(1, FAMILY))) + b"".join(f(2, key) for key in ROWS[1:])
+    wire.ask(active(testbed).place(MASTER), wire.MASTER, "CreateTable", param, WAIT_S)
+    wait_until(lambda: sum(testbed.regions(TABLE).values()) == len(ROWS), [], WAIT_S, "not all regions")
+
+
+def where(testbed: HBaseTestbed, row: bytes) -> tuple[HBaseSpec, bytes]:
+    """The node that serves a row, and the name of its region."""
+    first = b"" if row < ROWS[1] else row[:1]
+    (found,) = [
+        (spec, one.name)
+        for spec in specs(testbed)
+        if REGIONSERVER in spec.parts
+        for one in admin.regions(spec, TABLE)
+        if one.name.split(b",")[1] == first
+    ]
+    return found
+
+
+def put(testbed: HBaseTestbed, row: bytes, value: bytes) -> None:
+    f = wire.field
+    spec, name = where(testbed, row)
+    mutation = f(1, row) + f(2, 2) + f(3, f(1, FAMILY) + f(2, f(1, "q") + f(2, value)))
+    param = f(1, serving.region(name)) + f(2, mutation)
+    assert wire.number_of(wire.ask(spec.place(REGIONSERVER), wire.CLIENT, "Mutate", param), 2) == 1
+
+
+def value(testbed: HBaseTestbed, row: bytes) -> bytes:
+    f = wire.field
+    spec, name = where(testbed, row)
+    param = f(1, serving.region(name)) + f(2, f(1, row))
+    answer = wire.ask(spec.place(REGIONSERVER), wire.CLIENT, "Get", param)
+    return wire.raw(wire.message(wire.message(answer, 1), 1), 6)
+
+
+def values(testbed: HBaseTestbed) -> list[bytes]:
+    return [value(testbed, row) for row in ROWS]
+
+
+def test_a_node_joins_leaves_and_joins_again(cluster: Make) -> None:
+    grown = cluster("hgrown", nodes=2, spare=1)
+    grown.up(print)
+    create_table(grown)
+    for row in ROWS[:3]:
+        put(grown, row, b"flushed " + row)
+    grown.flush_all()
+    for row in ROWS[3:]:
+        put(grown, row, b"in memory " + row)
+    written = values(grown)
+    told: list[tuple[str, str]] = []
+
+    assert grown.spares() == ["node3"]
+    grown.add(["node3"], AddOptions(), lambda *what: told.append(what), print)
+    assert told == [("node3", what) for what in ("up", "registered", "assigned", "balanced")]
+    assert grown.members() == ["node1", "node2", "node3"]
+    assert sorted(grown.regions(TABLE).values()) == [2, 2, 2]
+    assert values(grown) == written
+    assert admin.in_transition(active(grown)) == 0
+    assert [target.name for target in grown.targets()] == ["node1", "node2", "node3"]
+    with pytest.raises(InputError, match="node1 has zookeeper and namenode and master, and cannot leave"):
+        grown.remove(["node1"], told.append, print)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="1 nodes would stay, and each block of HDFS has 2 copies"):
+        grown.remove(["node2", "node3"], told.append, print)  # type: ignore[arg-type]
+
+    put(grown, ROWS[0], b"written anew")
+    written = values(grown)
+    servers = [server.identity for server in grown.node("node3").servers]
+    told.clear()
+    moved = grown.remove(["node3"], lambda *what: told.append(what), print)
+    assert told == [("node3", what) for what in ("leaving", "drained", "left", "stopped")]
+    assert not [server for server in servers if server is None or process.alive(server)]
+    assert moved > 0
+    assert sum(grown.regions(TABLE).values()) == len(ROWS)
+    assert grown.members() == ["node1", "node2"]
+    assert values(grown) == written
+    assert grown.dead() == []
+    assert admin.decommissioned(active(grown)) == []
+    assert serving.waiting_for(specs(grown), specs(grown)) == ""
+
+    told.clear()
+    grown.add(["node3"], AddOptions(balance=False), lambda *what: told.append(what), print)
+    assert told == [("node3", what) for what in ("up", "registered")]
+    assert grown.regions(TABLE)["node3"] == 0
+    state = hdfs.data_node(hdfs.name_node(specs(grown)), grown.node("node3").spec).state
+    assert state == "In Service"
+    assert values(grown) == written
+    assert not grown.missed("node3")
+    grown.kill("node3/regionserver")
+    wait_until(lambda: grown.missed("node3"), [], WAIT_S, "the master misses no dead server")
+    grown.restart("node3/regionserver")
+    assert not grown.missed("node3")
+    grown.down(print)
+    assert "hgrown" not in {record.name for record in records.records()}
+
+
+@pytest.mark.skipif(bool(mounts.why_not()), reason=mounts.why_not() or "-")
+def test_what_was_synced_outlives_the_loss_of_all_power(cluster: Make) -> None:
+    dark = cluster("hdark", nodes=2, wal_hsync=True, disk_mib=2048)
+    require(dark, "power_loss")
+    dark.up(print)
+    assert all(node.spec.folder.is_mount() for node in dark.nodes)
+    create_table(dark)
+    for node in dark.nodes:
+        dark.host.sync(node.spec.folder)  # HDFS does not sync what the table's regions are known by
+    for row in ROWS:
+        put(dark, row, b"synced " + row)
+    told: list[tuple[str, str]] = []
+    dark.power_loss(["node1", "node2"], lambda *what: told.append(what), print)
+    assert sorted(told) == sorted((name, what) for name in ("node1", "node2") for what in ("down", "serves"))
+    assert dark.dead() == []
+    wait_until(lambda: sum(dark.regions(TABLE).values()) == len(ROWS), [], WAIT_S, "not all regions")
+    assert values(dark) == [b"synced " + row for row in ROWS]
+    folders = [node.spec.folder for node in dark.nodes]
+    dark.down(print)
+    assert not [folder for folder in folders if folder.is_mount() or folder.exists()]
+
+
+def test_without_disks_or_networks_of_their_own_nodes_cannot_lose_them(cluster: Make) -> None:
+    plain = cluster("hplain", nodes=1)
+    for what in ("power_loss", "partition"):
+        with pytest.raises(InputError, match=f"cannot do '{what}'"):
+            require(plain, what)
+    assert ("throttle" in plain.capabilities) == (os.geteuid() == 0)

@@ -1,0 +1,222 @@
+"""What fails as machines do, on this one: power, networks, slow disks. Most of it needs root."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from steelyard.errors import InfrastructureError
+from steelyard.hosts import cgroup, lacking, mounts, namespaces, process
+from steelyard.hosts.clusters import Claim
+from steelyard.hosts.host import Command
+from steelyard.hosts.local import LocalHost
+from steelyard.hosts.place import Place
+
+WITH_DISKS = pytest.mark.skipif(bool(mounts.why_not()), reason=mounts.why_not() or "-")
+WITH_NETWORKS = pytest.mark.skipif(bool(namespaces.why_not()), reason=namespaces.why_not() or "-")
+LISTENER = """
+import socket, sys
+with socket.create_server((sys.argv[1], 7000)) as server:
+    print("serving", flush=True)
+    while True:
+        link, _ = server.accept()
+        link.sendall(b"here")
+        link.close()
+"""
+
+
+@pytest.fixture(autouse=True)
+def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEELYARD_STATE", str(tmp_path / "state"))
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[LocalHost]:
+    """With a cluster "fails" of two nodes."""
+    made = LocalHost()
+    spaced = not namespaces.why_not()
+    made.claim(Claim("fails", "stand-in", tmp_path / "fails", 2, stays=False, namespaced=spaced, grace_s=0.0))
+    yield made
+    made.take_down("fails")
+    assert not list(tmp_path.glob("fails*"))
+
+
+@pytest.fixture
+def disk(host: LocalHost, tmp_path: Path) -> Path:
+    """A node's folder with a file system of its own."""
+    folder = tmp_path / "fails" / "node1"
+    host.mount("fails", folder, 16)
+    return folder
+
+
+def write(path: Path, content: bytes, *, synced: bool) -> None:
+    with path.open("ab") as file:
+        file.write(content)
+        file.flush()
+        if synced:
+            os.fsync(file.fileno())
+
+
+@WITH_DISKS
+def test_what_was_synced_outlives_a_power_failure_and_nothing_else(host: LocalHost, disk: Path) -> None:
+    assert list(disk.iterdir()) == []
+    write(disk / "log", b"synced", synced=True)
+    write(disk / "log", b" and not", synced=False)
+    write(disk / "new", b"never synced", synced=False)
+    host.stop_disk(disk)
+    with pytest.raises(OSError, match="Input/output error"):
+        write(disk / "late", b"", synced=False)
+    host.start_disk(disk)
+    assert {path.name: path.read_bytes() for path in disk.iterdir()} == {"log": b"synced"}
+    write(disk / "log", b", and goes on", synced=True)
+    host.stop_disk(disk)
+    host.start_disk(disk)
+    assert (disk / "log").read_bytes() == b"synced, and goes on"
+
+
+@WITH_DISKS
+def test_all_that_was_written_can_be_kept_from_it(host: LocalHost, disk: Path) -> None:
+    write(disk / "settings", b"quick", synced=False)
+    host.sync(disk)
+    host.stop_disk(disk)
+    host.start_disk(disk)
+    assert (disk / "settings").read_bytes() == b"quick"
+
+
+@WITH_DISKS
+def test_a_disk_in_use_does_not_start(host: LocalHost, disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mounts, "BUSY_LIMIT_S", 0.0)
+    with (disk / "open").open("wb"):
+        host.stop_disk(disk)
+        with pytest.raises(InfrastructureError, match="busy"):
+            host.start_disk(disk)
+    host.start_disk(disk)
+
+
+@WITH_DISKS
+@WITH_NETWORKS
+def test_a_server_of_another_network_keeps_no_mount_of_its_own(host: LocalHost, disk: Path) -> None:
+    """With `ip netns exec` it would: the stopped file system would live on in it."""
+    host.make_namespaces("fails")
+    start(host, disk, 2)
+    host.stop_disk(disk)
+    host.start_disk(disk)
+    assert list(disk.iterdir()) == []
+
+
+def test_a_folder_without_a_file_system_of_its_own_has_no_power_to_lose(tmp_path: Path) -> None:
+    with pytest.raises(InfrastructureError, match="no file system of its own"):
+        LocalHost().stop_disk(tmp_path)
+
+
+@WITH_DISKS
+def test_it_is_tried_out_for_the_doctor(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert mounts.why_not_tried() == ""
+    monkeypatch.setattr(mounts, "SHUTDOWN", 0)
+    assert "cannot be shut down" in mounts.why_not_tried()
+
+
+def start(host: LocalHost, folder: Path, number: int) -> tuple[process.Identity, Place]:
+    """A server that listens in the namespace of a node."""
+    (record,) = host.records()
+    address, space = f"{record.block}.{number}", namespaces.node_name("fails", number)
+    log = folder.parent / "printed"
+    words = [sys.executable, "-c", LISTENER, address]
+    found = host.start(Command("fails", f"node{number}", words, folder.parent, log, namespace=space))
+    while not log.exists() or b"serving" not in log.read_bytes():
+        assert process.alive(found), log.read_text()
+    return found, Place(address, 7000, namespaces.hub_name("fails"))
+
+
+def answers(place: Place) -> bytes:
+    with place.connect(0.5) as link:
+        return link.recv(10)
+
+
+@WITH_NETWORKS
+def test_a_node_that_is_cut_off_answers_nobody_until_it_is_joined(host: LocalHost, tmp_path: Path) -> None:
+    host.make_namespaces("fails")
+    folder = tmp_path / "fails" / "node1"
+    folder.mkdir(parents=True)
+    server, place = start(host, folder, 1)
+    assert answers(place) == b"here"
+    host.partition("fails", namespaces.node_name("fails", 1))
+    with pytest.raises((TimeoutError, OSError)):
+        answers(place)
+    assert process.alive(server)
+    inside = Place(place.address, place.port, namespaces.node_name("fails", 1))
+    assert answers(inside) == b"here"  # it serves, and nobody hears it
+    host.heal("fails", namespaces.node_name("fails", 1))
+    assert until_answered(place) == b"here"
+
+
+def until_answered(place: Place, tries: int = 50) -> bytes:
+    for _ in range(tries):
+        try:
+            return answers(place)
+        except OSError:
+            continue
+    return answers(place)
+
+
+@pytest.mark.skipif(
+    "throttle" in lacking.lacking(Path(__file__)), reason="needs root, control groups and a disk"
+)
+def test_a_disk_is_made_slow_and_quick_again(host: LocalHost, tmp_path: Path) -> None:
+    group = host.make_group("fails", "node1")
+    here = cgroup.device_of(tmp_path)
+    host.throttle(group, 0.0, 2.0, tmp_path)
+    assert rules(group) == {(here, "write", 2 << 20)}
+    host.throttle(group, 1.0, 0.0, tmp_path)
+    assert rules(group) == {(here, "read", 1 << 20)}
+    host.throttle(group, 0.0, 0.0, tmp_path)
+    assert rules(group) == set()
+
+
+def rules(group: cgroup.Group) -> set[tuple[str, str, int]]:
+    """(disk, "read" or "write", bytes a second) as the kernel tells them."""
+    if "unified" in group.folders:
+        lines = (group.folders["unified"] / "io.max").read_text().splitlines()
+        words = [(line.split()[0], dict(part.split("=") for part in line.split()[1:])) for line in lines]
+        found = [(disk, what, given[key]) for disk, given in words for what, key in KEYS.items()]
+        return {(disk, what, int(value)) for disk, what, value in found if value != "max"}
+    return {
+        (disk, what, int(value))
+        for what in KEYS
+        for disk, value in map(str.split, told(group, what).splitlines())
+    }
+
+
+KEYS = {"read": "rbps", "write": "wbps"}
+
+
+def told(group: cgroup.Group, what: str) -> str:
+    return (group.folders["blkio"] / f"blkio.throttle.{what}_bps_device").read_text()
+
+
+def test_what_is_missing_is_told_by_capability(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(cgroup, "writable", lambda: False)
+    monkeypatch.setattr(cgroup, "version", lambda: "1")
+    assert LocalHost().lacking(tmp_path / "not" / "there") == {
+        "resize": "control groups need root",
+        "throttle": "control groups need root",
+        "partition": "needs root",
+        "power_loss": "needs root",
+    }
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    found = LocalHost().lacking(tmp_path)
+    assert "no `ip` program" in found["partition"]
+    assert "no `mkfs.ext4` program" in found["power_loss"] or found["power_loss"] == "needs root"
+
+
+def test_a_folder_on_no_disk_cannot_be_throttled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cgroup, "version", lambda: "1")
+    monkeypatch.setattr(cgroup, "writable", lambda: True)
+    memory = Path("/dev/shm")  # noqa: S108 - looked at, and nothing is put there
+    assert "is on no disk of its own" in lacking.lacking(memory)["throttle"]

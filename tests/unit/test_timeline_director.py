@@ -1,0 +1,308 @@
+"""A timeline carried out beside a phase: on a made-up testbed, by a loop that is the test itself."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import psutil
+import pytest
+from engine_fixtures import Heard
+
+from steelyard.errors import InfrastructureError
+from steelyard.lab.timeline.director import BUSY_S, IDLE_S, Director
+from steelyard.lab.timeline.perform import HOW
+from steelyard.results.actions import Actions, ActionTimes, read_actions
+from steelyard.results.manifest import Manifest
+from steelyard.spec.actions import Action
+from steelyard.spec.do_words import actions_of
+from steelyard.spec.load import Load
+from steelyard.spec.models import Study
+from steelyard.spec.system import NullSystem
+from steelyard.spec.timeline import Timeline
+from steelyard.spec.trials import trials
+from steelyard.spec.workload import CORE
+from steelyard.systems.capabilities import CAPABILITIES
+from steelyard.systems.changes import AddOptions, Note
+from steelyard.watch.target import WatchTarget
+
+NS = 1_000_000_000
+LIMIT_S = 20.0
+"""Nothing here takes so long; a test that hangs ends."""
+
+
+class Growing:
+    """A testbed of three nodes and two in reserve; an add waits until it is let go on."""
+
+    def __init__(self) -> None:
+        self.names = ["node1", "node2", "node3"]
+        self.reserve = ["node4", "node5"]
+        self.calls: list[tuple[Any, ...]] = []
+        self.go_on = threading.Event()
+        self.streaming = threading.Event()
+
+    capabilities = frozenset({"detect"})
+
+    def missed(self, node: str) -> bool:
+        """Only when it is asked for the third time; the first time nobody can tell."""
+        self.calls.append(("missed", node))
+        if self.calls.count(("missed", node)) == 1:
+            raise InfrastructureError("not now")
+        return self.calls.count(("missed", node)) > 2
+
+    def serves(self) -> bool:
+        return True
+
+    def freeze(self, name: str) -> None:
+        self.calls.append(("freeze", name))
+
+    def members(self) -> Sequence[str]:
+        return self.names
+
+    def spares(self) -> Sequence[str]:
+        return self.reserve
+
+    def targets(self) -> Sequence[WatchTarget]:
+        return [WatchTarget(name) for name in self.names]
+
+    def add(self, names: Sequence[str], options: AddOptions, note: Note, say: Callable[[str], None]) -> int:
+        self.calls.append(("add", *names, options.stream_mbit))
+        say("node4 answers")
+        for name in names:
+            note(name, "streaming")
+        self.names += names
+        self.streaming.set()
+        assert self.go_on.wait(LIMIT_S)
+        for name in names:
+            note(name, "joined")
+        return 1000
+
+    def remove(self, names: Sequence[str], note: Note, say: Callable[[str], None]) -> None:  # noqa: ARG002
+        self.calls.append(("remove", *names))
+        for name in names:
+            self.names.remove(name)
+            note(name, "left")
+
+    def kill(self, name: str) -> None:
+        self.calls.append(("kill", name))
+        raise InfrastructureError("it is dead already")
+
+    def flush(self, node: str, table: str | None = None, /) -> None:  # noqa: ARG002
+        self.calls.append(("flush", node))
+
+    def balance(self) -> int:
+        raise ZeroDivisionError
+
+
+class Watch:
+    """Knows nothing, and remembers which nodes it was told of."""
+
+    def __init__(self) -> None:
+        self.told: list[list[str]] = []
+
+    def latest(self, _source: str, _metric: str) -> float | None:
+        return None
+
+    def retarget(self, targets: Sequence[WatchTarget]) -> None:
+        self.told.append([target.name for target in targets])
+
+
+class Play:
+    """A director, and the loop that tells it the time."""
+
+    def __init__(self, folder: Path, *texts: str) -> None:
+        from pydantic import TypeAdapter
+
+        self.actions = TypeAdapter(Timeline).validate_python(actions_of(texts))
+        study = Study(name="x", system=NullSystem(), workload=CORE["a"], load=Load(duration_s=1))
+        self.manifest = Manifest(trials(study)[0], 1)
+        self.bed, self.watch, self.show, self.folder = Growing(), Watch(), Heard(), folder
+        self.director = Director(
+            self.actions, testbed=self.bed, folder=folder, manifest=self.manifest, show=self.show,
+            watch=self.watch, paced=True,
+        )  # type: ignore[arg-type] # fmt: skip
+        self.labels: list[str] = []
+        self.began_ns = self.now_ns = time.monotonic_ns()
+        self.director.begin(self.began_ns, 1)
+
+    def at(self, seconds: float) -> None:
+        """The loop turns at that time of the run; a second is told when it is whole."""
+        self.now_ns = self.began_ns + round(seconds * NS)
+        event = {"second": int(seconds) - 1, "done": 1, "response_p99_ns": 1e6, "response_p50_ns": 1e6}
+        self.labels += self.director.tick(self.now_ns, {0: event} if seconds >= 1 else {})
+
+    def settled(self) -> None:
+        """All that was begun has come to its end, and the loop turns once more."""
+        assert self.director.join(LIMIT_S) == []
+        self.now_ns = max(self.now_ns, time.monotonic_ns())
+        self.labels += self.director.tick(self.now_ns, {})
+
+    def kept(self) -> Actions:
+        return read_actions(self.folder)
+
+    def one(self, id_: str) -> ActionTimes:
+        [found] = [action for action in self.kept().each() if action.id == id_]
+        return found
+
+
+def test_every_action_that_can_be_said_can_be_done() -> None:
+    models = get_args(get_args(Action)[0])
+    assert {get_args(model.model_fields["do"].annotation)[0] for model in models} == HOW.keys()
+    for capability in {name for model in models for name in model.model_construct().capabilities}:
+        assert capability in CAPABILITIES
+
+
+def test_an_action_begins_at_its_time_and_its_steps_are_kept(tmp_path: Path) -> None:
+    play = Play(tmp_path, "10s add stream_mbit=40 id=join")
+    play.at(9.9)
+    assert play.bed.calls == []
+    assert play.director.wait_s(play.now_ns) == pytest.approx(0.1)
+    play.at(10)
+    assert play.bed.streaming.wait(LIMIT_S)
+    play.at(11)
+    assert play.director.wait_s(play.now_ns) == BUSY_S
+    assert play.director.doing(play.now_ns).startswith("join: streaming ")
+    assert play.watch.told == [["node1", "node2", "node3", "node4"]]
+    play.bed.go_on.set()
+    play.settled()
+    join = play.one("join")
+    assert (join.requested_ns, join.nodes, join.how, join.bytes) == (
+        play.began_ns + 10 * NS,
+        ("node4",),
+        "done",
+        1000,
+    )
+    assert join.parameters["stream_mbit"] == 40
+    assert [(m.node, m.what) for m in join.milestones] == [("node4", "streaming"), ("node4", "joined")]
+    assert join.started_ns is not None
+    assert join.ended_ns is not None
+    assert join.started_ns <= join.milestones[0].t_ns <= join.milestones[1].t_ns <= join.ended_ns
+    assert play.labels == ["join started", "join ended"]
+    told = [(e["event"], e["detail"]) for e in play.manifest.timeline if e["event"] == "action"]
+    assert told == [("action", "join: started: add node4"), ("action", "join: ended: done")]
+    assert {"node4 answers", "join: node4 streaming"} <= set(play.show.lines)
+    assert play.director.wait_s(play.now_ns) == IDLE_S
+    assert play.manifest.warnings == []
+
+
+def test_one_follows_another(tmp_path: Path) -> None:
+    play = Play(tmp_path, "0 add nodes=2 id=join", "after:join remove nodes=2", "after:remove flush")
+    play.bed.go_on.set()
+    play.at(0)
+    play.settled()
+    play.settled()
+    play.settled()
+    assert play.bed.calls == [
+        ("add", "node4", "node5", None), ("remove", "node5", "node4"),
+        ("flush", "node1"), ("flush", "node2"), ("flush", "node3"),
+    ]  # fmt: skip
+    assert [action.how for action in play.kept().each()] == ["done"] * 3
+
+
+def test_a_milestone_lets_the_next_begin_and_the_bytes_are_kept_when_they_are_known(tmp_path: Path) -> None:
+    play = Play(tmp_path, "0 add id=join done=streaming", "after:join flush node=node1")
+    play.at(0)
+    assert play.bed.streaming.wait(LIMIT_S)
+    play.at(LIMIT_S)
+    assert (play.one("join").how, play.one("join").bytes) == ("done", None)
+    play.bed.go_on.set()
+    play.settled()
+    join = play.one("join")
+    assert (join.bytes, join.ended_ns) == (1000, join.milestones[0].t_ns)
+    assert [label for label in play.labels if label == "join ended"] == ["join ended"]
+    assert play.one("flush").how == "done"
+
+
+def test_a_node_that_cannot_answer_is_waited_for_until_the_others_miss_it(tmp_path: Path) -> None:
+    play = Play(tmp_path, "0 freeze node=node2")
+    play.at(0)
+    play.settled()
+    assert [(m.node, m.what) for m in play.one("freeze").milestones] == [
+        ("node2", "frozen"),
+        ("node2", "detected"),
+    ]
+    assert play.bed.calls.count(("missed", "node2")) == 3
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_where_nobody_is_left_to_notice_nothing_is_waited_for(tmp_path: Path, alone: bool) -> None:
+    play = Play(tmp_path, "0 freeze node=node1")
+    if alone:
+        play.bed.names = ["node1"]
+    else:
+        play.bed.serves = lambda: False  # type: ignore[method-assign]
+    play.at(0)
+    play.settled()
+    assert [m.what for m in play.one("freeze").milestones] == ["frozen"]
+
+
+def test_what_fails_is_recorded_and_the_others_go_on(tmp_path: Path) -> None:
+    play = Play(tmp_path, "0 kill node=node1", "after:kill add nodes=3", "0 balance", "after:add flush")
+    play.at(0)
+    for _ in range(3):
+        play.settled()
+    assert [(a.id, a.how, a.reason) for a in play.kept().each()] == [
+        ("kill", "failed", "it is dead already"),
+        ("balance", "failed", "a fault: ZeroDivisionError()"),
+        ("add", "failed", "3 nodes are wanted, and 2 are in reserve"),
+        ("flush", "done", ""),
+    ]
+    assert {"kind": "action", "text": "kill: ended: failed: it is dead already"} in play.manifest.warnings
+
+
+def test_the_end_of_the_run_makes_the_rest_unfinished(tmp_path: Path) -> None:
+    play = Play(tmp_path, "0 add", "after:add flush", "5s run -- sleep 1000", "900s flush id=late")
+    play.at(0)
+    play.at(5)
+    assert play.bed.streaming.wait(LIMIT_S)
+    play.director.end(play.began_ns + 6 * NS)
+    found = {action.id: action for action in play.kept().each()}
+    assert {id_: action.how for id_, action in found.items()} == dict.fromkeys(
+        ("add", "flush", "run", "late"), "unfinished"
+    )
+    assert found["late"].requested_ns is None
+    play.bed.go_on.set()  # what still runs is waited for, and tells nothing more but milestones
+    assert play.director.join(LIMIT_S) == []
+    assert play.kept().milestones[-1].what == "joined"
+    assert [row.state for row in play.kept().rows].count("ended") == 4
+    assert not [p for p in psutil.Process().children(recursive=True) if "sleep" in p.name()]
+
+
+def test_past_its_limit_an_action_is_let_be_and_the_next_begins(tmp_path: Path) -> None:
+    play = Play(tmp_path, "0 add limit=10s", "after:add flush node=node1")
+    play.at(0)
+    assert play.bed.streaming.wait(LIMIT_S)
+    play.at(1)
+    started_ns = play.one("add").started_ns
+    assert started_ns is not None
+    play.labels += play.director.tick(started_ns + 10 * NS, {})
+    play.bed.go_on.set()
+    play.settled()
+    assert (play.one("add").how, play.one("flush").how) == ("limit", "done")
+
+
+def test_a_command_of_the_users_is_run_until_another_says_that_it_is_done(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    play = Play(tmp_path, f"0 run id=scale done='test -e {mark}' every=50ms -- touch {mark}")
+    play.at(0)
+    play.settled()
+    scale = play.one("scale")
+    assert (scale.how, scale.nodes, [m.what for m in scale.milestones]) == ("done", (), ["told"])
+    assert (tmp_path / "actions" / "scale.txt").read_text() == f"$ touch {mark}\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("sh -c 'echo no such thing >&2; exit 3'", "sh ended with status 3: no such thing"),
+        ("/no/such/program", "/no/such/program cannot be run: No such file or directory"),
+    ],
+)
+def test_a_command_that_fails_says_why(tmp_path: Path, command: str, reason: str) -> None:
+    play = Play(tmp_path, f"0 run -- {command}")
+    play.at(0)
+    play.settled()
+    assert (play.one("run").how, play.one("run").reason) == ("failed", reason)
