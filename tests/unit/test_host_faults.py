@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from steelyard.hosts.host import Command
 from steelyard.hosts.local import LocalHost
 from steelyard.hosts.place import Place
 
+WAIT_S = 30.0
 WITH_DISKS = pytest.mark.skipif(bool(mounts.why_not()), reason=mounts.why_not() or "-")
 WITH_NETWORKS = pytest.mark.skipif(bool(namespaces.why_not()), reason=namespaces.why_not() or "-")
 LISTENER = """
@@ -155,13 +157,16 @@ def test_a_node_that_is_cut_off_answers_nobody_until_it_is_joined(host: LocalHos
     assert until_answered(place) == b"here"
 
 
-def until_answered(place: Place, tries: int = 50) -> bytes:
-    for _ in range(tries):
+def until_answered(place: Place) -> bytes:
+    """Ask until there is an answer: a server that was just started listens a moment later."""
+    until = time.monotonic() + WAIT_S
+    while True:
         try:
             return answers(place)
         except OSError:
-            continue
-    return answers(place)
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.05)
 
 
 @pytest.mark.skipif(

@@ -96,6 +96,9 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Scene]:
             def joining(self) -> frozenset[str]:
                 return scene.now.joining
 
+            def unreachable(self) -> frozenset[str]:
+                return frozenset(ALL - scene.now.members)
+
             def received(self) -> int:
                 return scene.now.received
 
