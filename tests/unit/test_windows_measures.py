@@ -119,6 +119,13 @@ def test_worst_spread_and_time_outside() -> None:
     assert impact.worst(level([1.0], 10), Seconds(0, 1)) is None
 
 
+def test_few_operations_that_waited_long_are_felt() -> None:
+    counts = np.array([[1000, 0], [1000, 0], [0, 10]])
+    table = BySecond(np.array([1e6, 1e9]), counts)
+    assert impact.excess_s(table, Seconds(0, 2), Seconds(2, 3)) == pytest.approx(10 * 0.999)
+    assert impact.outside_s(table, Seconds(2, 3), 5e6) is None
+
+
 def test_felt_lasts_until_it_is_steady_again() -> None:
     assert impact.felt(AROUND, Elapsed(95.5)) == Seconds(60, 156)
     assert impact.felt(AROUND, Elapsed(0.0)) == Seconds(60, 120)
@@ -167,6 +174,12 @@ def test_a_closed_loop_is_asked_for_its_throughput_too() -> None:
     found = steady_again(level([1.0] * 300), AROUND, rate)
     assert found is not None
     assert found.seconds == pytest.approx(100, abs=3)
+
+
+def test_a_loop_that_stands_still_is_not_steady_again() -> None:
+    assert level_again(np.array([100.0] * 60 + [0.0] * 40), 60) is None
+    rate = np.array([100.0] * 60 + [0.0] * 240)
+    assert steady_again(level([1.0] * 300), AROUND, rate) == Elapsed(240.0, reached=False)
 
 
 def test_an_excursion_belongs_to_the_level() -> None:

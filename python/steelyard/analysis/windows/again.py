@@ -39,13 +39,16 @@ def level_again(series: Floats, last: int) -> int | None:
     """The first place from which on a series is at the level of its end.
 
     Args:
-        series: positive values in the order of time.
+        series: values, none below zero, in the order of time.
         last: from here on to its end lies the new steady state.
 
     Returns:
-        The place, 0 when it never left that level; None when it comes to it later than at `last`.
+        The place, 0 when it never left that level; None when it comes to it later than at `last`, or when
+        the series ends at nothing, as the throughput of a closed loop that stands still.
     """
     level = float(np.median(series[last:]))
+    if level <= 0:
+        return None
     relative = np.log(np.maximum(series, np.finfo(float).tiny) / level)
     scatter = math.sqrt(long_run_variance(1 + relative[last:]))
     borders = [0, *change_points(1 + relative), series.size]
