@@ -105,6 +105,8 @@ TIMELINE = {
 """What actions on the cluster cost (analysis/windows)."""
 BEYOND = "_beyond"
 """Ends the column that holds how long a censored time was waited for in vain; its own is empty then."""
+UNDONE = "actions_undone"
+"""The column that tells in words which actions of a trial were not done; empty where all were."""
 CONTROL = "control_"
 """A figure of the trial of the same repetition without actions, over the same seconds."""
 WINDOWS = ("before", "during", "after")

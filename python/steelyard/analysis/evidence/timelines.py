@@ -1,15 +1,26 @@
-"""What is said of a cell whose trials have figures of actions: times that never came, a host that was to
-blame."""
+"""What is said of a cell whose trials have figures of actions: actions that were not done, times that never
+came, a host that was to blame."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from steelyard.spec.metrics import BEYOND, CENSORED, is_of_timeline
+from steelyard.spec.metrics import BEYOND, CENSORED, LOAD, UNDONE, is_of_timeline
 
 Rows = Sequence[Mapping[str, Any]]
 HOST = {"host_busy_s": "over 95 % busy", "host_stolen_s": "over 1 % stolen"}
+
+
+def undone(rows: Rows, metric: str) -> list[str]:
+    """What speaks against judging trials with actions that were not done. Times are censored instead, and the
+    load went before."""
+    if metric in CENSORED or metric.startswith(LOAD):
+        return []
+    told = [str(words) for row in rows if (words := row.get(UNDONE))]
+    if not told:
+        return []
+    return [f"{len(told)} of {len(rows)} trials: {told[0]}: what was to be judged did not happen"]
 
 
 def censored(rows: Rows, metric: str) -> list[str]:

@@ -54,13 +54,21 @@ def took(action: ActionTimes, run_end_ns: int) -> Elapsed:
     return Elapsed((end_ns - action.started_ns) / NS, action.how == "done")
 
 
-def took_all(actions: Sequence[ActionTimes], run_end_ns: int) -> Elapsed | None:
-    """From the first start to the last end of several actions; None of none."""
+def took_all(
+    actions: Sequence[ActionTimes], run_end_ns: int, planned: Sequence[ActionTimes] = ()
+) -> Elapsed | None:
+    """From the first start to the last end of several actions; None of none.
+
+    Args:
+        actions: those that started.
+        run_end_ns: when the phase ended, CLOCK_MONOTONIC.
+        planned: all of the timeline: the time is censored if one of them was not done, or never started.
+    """
     if not actions:
         return None
     first = min(a.started_ns or 0 for a in actions)
     ends = [run_end_ns if a.ended_ns is None else a.ended_ns for a in actions]
-    return Elapsed((max(ends) - first) / NS, all(a.how == "done" for a in actions))
+    return Elapsed((max(ends) - first) / NS, all(a.how == "done" for a in (*actions, *planned)))
 
 
 def passed(action: ActionTimes) -> tuple[Passed, ...]:
