@@ -14,7 +14,7 @@ from scipy import special
 
 from steelyard.analysis.evidence.counting import Lost, lost, told
 from steelyard.analysis.evidence.samples import Sample
-from steelyard.analysis.evidence.timelines import censored, host_to_blame, undone
+from steelyard.analysis.evidence.timelines import censored, host_to_blame, undone, unread
 from steelyard.analysis.metrics import metric_of
 from steelyard.analysis.stats.percentiles import LEAST_UNITS, Merged, merged
 from steelyard.analysis.stats.runs import FEW, Runs
@@ -183,7 +183,8 @@ class Cell:
         were not done, times that never came, no steady state."""
         found = told([one for one in self.losses if one.by == "system"], len(self.rows))
         found = [f"{words}; those that are left say nothing of it" for words in found]
-        found += undone(self.counting, metric) + censored(self.counting, metric)
+        found += undone(self.counting, metric) + unread(self.counting, metric)
+        found += censored(self.counting, metric)
         if metric in STANDING or unsteady:
             return found
         if not by_accident([self]):

@@ -1,5 +1,5 @@
-"""What is said of a cell whose trials have figures of actions: actions that were not done, times that never
-came, a host that was to blame."""
+"""What is said of a cell whose trials have figures of actions: actions that were not done, records that could
+not be read back, times that never came, a host that was to blame."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 from steelyard.spec.metrics import BEYOND, CENSORED, LOAD, UNDONE, is_of_timeline
 
 Rows = Sequence[Mapping[str, Any]]
+FOUND = ("audit_lost", "audit_fields_lost", "audit_stale")
+"""Figures of the records that an audit could read."""
 HOST = {"host_busy_s": "over 95 % busy", "host_stolen_s": "over 1 % stolen"}
 
 
@@ -21,6 +23,13 @@ def undone(rows: Rows, metric: str) -> list[str]:
     if not told:
         return []
     return [f"{len(told)} of {len(rows)} trials: {told[0]}: what was to be judged did not happen"]
+
+
+def unread(rows: Rows, metric: str) -> list[str]:
+    """What speaks against judging what was found of acknowledged writes: records that nobody could read."""
+    bad = sum(bool(row.get("audit_unread")) for row in rows) if metric in FOUND else 0
+    why = "records could not be read back, and may be lost"
+    return [f"{bad} of {len(rows)} trials: {why}"] if bad else []
 
 
 def censored(rows: Rows, metric: str) -> list[str]:
