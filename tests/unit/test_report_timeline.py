@@ -240,6 +240,16 @@ def test_actions_that_never_started_are_told() -> None:
     assert figures(acted) == {"actions_undone": "a (kill) never started; b (restart) unfinished"}
 
 
+@pytest.mark.parametrize("metric", ["until_up_s", "steady_again_s"])
+def test_trials_without_a_time_are_not_left_out_silently(model: ReportModel, metric: str) -> None:
+    claim = asked(metric, {"kind": "value", "below": 100}).model_copy(update={"where": {"timeline": "add-1"}})
+    [found] = judge([claim], repeated(model, 7), ["timeline"], small=False)
+    assert found.direction == "confirmed", found.reasons
+    [found] = judge([claim], repeated(model, 7, **{metric: None}), ["timeline"], small=False)
+    assert found.direction == "inconclusive"
+    assert f"1 of 7 trials: {metric} did not come, or could not be told" in found.reasons[0]
+
+
 def test_windows_too_short_for_a_steady_state_are_judged(model: ReportModel) -> None:
     frame = repeated(model, 6, steady="too short")
     [found] = judge([asked("total_during_p99_ns", DURING)], frame, ["timeline"], small=False)

@@ -122,6 +122,7 @@ def test_times_to_milestones() -> None:
 def test_what_never_came_is_censored() -> None:
     half = action("a", 20, 60, "limit", nodes=("node4", "node5"), milestones=ADD.milestones[:3])
     assert joined([half], END_NS) == Elapsed(80.0, reached=False)
+    assert until([half]) == {"up": 7.0}
     assert took(half, END_NS) == Elapsed(40.0, reached=False)
     assert took(action("a", 20, None, None), END_NS) == Elapsed(80.0, reached=False)
     assert took_all([ADD, half], END_NS) == Elapsed(40.0, reached=False)

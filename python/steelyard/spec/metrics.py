@@ -178,6 +178,11 @@ def is_of_timeline(column: str) -> bool:
     return own in TIMELINE or _of_window(own) is not None
 
 
+def is_until(column: str) -> bool:
+    """Whether a figure is the time until a milestone."""
+    return _UNTIL.fullmatch(column) is not None
+
+
 def is_latency(column: str) -> bool:
     """Whether a figure is one of a latency of the measured phase, which has a histogram."""
     return _LATENCY.fullmatch(column) is not None

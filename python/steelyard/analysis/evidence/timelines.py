@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from steelyard.spec.metrics import BEYOND, CENSORED, LOAD, UNDONE, is_of_timeline
+from steelyard.spec.metrics import BEYOND, CENSORED, LOAD, UNDONE, is_of_timeline, is_until
 
 Rows = Sequence[Mapping[str, Any]]
 FOUND = ("audit_lost", "audit_fields_lost", "audit_stale")
@@ -33,14 +33,19 @@ def unread(rows: Rows, metric: str) -> list[str]:
 
 
 def censored(rows: Rows, metric: str) -> list[str]:
-    """What speaks against judging a time that was waited for in vain in some trial: those in which it came
-    are the quicker ones."""
-    if metric not in CENSORED:
+    """What speaks against judging a time that was waited for in vain in some trial, or is not known of it:
+    those in which it came are the quicker ones."""
+    if metric not in CENSORED and not is_until(metric):
         return []
     vain = [float(at) for row in rows if (at := row.get(f"{metric}{BEYOND}")) is not None]
-    return (
-        [f"{len(vain)} of {len(rows)} trials: {metric} is censored, above {min(vain):.3g} s"] if vain else []
-    )
+    have = sum(row.get(metric) is not None for row in rows)
+    found = []
+    if vain:
+        found.append(f"{len(vain)} of {len(rows)} trials: {metric} is censored, above {min(vain):.3g} s")
+    if have and (without := len(rows) - have - len(vain)):
+        why = f"{metric} did not come, or could not be told; those that have it are the quicker ones"
+        found.append(f"{without} of {len(rows)} trials: {why}")
+    return found
 
 
 def host_to_blame(rows: Rows, metric: str) -> list[str]:
