@@ -185,7 +185,16 @@ def test_a_loop_that_stands_still_is_not_steady_again() -> None:
 def test_an_excursion_belongs_to_the_level() -> None:
     series = np.ones(100)
     series[40:45] = 3.0
+    assert level_again(series, 60) == 45
+    series[80:85] = 3.0  # such are of the new steady state
     assert level_again(series, 60) == 0
+
+
+def test_a_disturbance_is_no_excursion() -> None:
+    """Felt only from the sixth slice on, and for less than a tenth of the rest."""
+    series = np.ones(103)
+    series[5:13] = 3.0
+    assert level_again(series, 51) == 13
 
 
 def counts(due: list[float], done: list[float]) -> dict[str, np.ndarray]:

@@ -3,8 +3,9 @@
 The new steady state is the last half of what comes after an action. Median and p99 of slices of at least
 1,000 operations (in a closed loop throughput as well) are cut into level pieces by change points, as warm-up
 is (`analysis.steady`, after Barrett et al. 2017), on logarithms, since latencies scatter in proportion. Each
-is steady again with the first piece from which on at most a tenth lies at another level, and the run with the
-last of them.
+is steady again with the first piece from which on at most a tenth lies at another level, for no longer at a
+time than in the last half (else what the action did would pass for an excursion), and the run with the last
+of them.
 """
 
 from __future__ import annotations
@@ -56,12 +57,23 @@ def level_again(series: Floats, last: int) -> int | None:
     for start, end in pairwise(borders):
         near = max(ALIKE, SIGMAS * scatter / math.sqrt(end - start))
         unlike[start:end] = abs(relative[start:end].mean()) > near
+    usual = _longest(unlike[last:])
     for start in borders[:-1]:
         if start > last:
             return None
-        if not unlike[start] and unlike[start:].mean() <= EXCURSIONS:
+        rest = unlike[start:]
+        if not unlike[start] and rest.mean() <= EXCURSIONS and _longest(rest) <= usual:
             return start
     return None
+
+
+def _longest(unlike: NDArray[np.bool_]) -> int:
+    """How many neighbours at most are at another level."""
+    longest = held = 0
+    for one in unlike.tolist():
+        held = held + 1 if one else 0
+        longest = max(longest, held)
+    return longest
 
 
 def steady_again(latencies: BySecond, windows: Windows, done_per_s: Floats | None = None) -> Elapsed | None:
