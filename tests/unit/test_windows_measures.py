@@ -18,6 +18,7 @@ from steelyard.analysis.windows import impact, losses
 from steelyard.analysis.windows.again import level_again, steady_again
 from steelyard.analysis.windows.course import Elapsed
 from steelyard.analysis.windows.coverage import covered
+from steelyard.analysis.windows.effect import Measured, effect
 from steelyard.analysis.windows.host import Host, host
 from steelyard.analysis.windows.moved import gain, least_bytes
 from steelyard.analysis.windows.slices import BySecond, by_second
@@ -124,6 +125,18 @@ def test_few_operations_that_waited_long_are_felt() -> None:
     table = BySecond(np.array([1e6, 1e9]), counts)
     assert impact.excess_s(table, Seconds(0, 2), Seconds(2, 3)) == pytest.approx(10 * 0.999)
     assert impact.outside_s(table, Seconds(2, 3), 5e6) is None
+
+
+def test_the_outcome_does_not_choose_where_the_worst_is_looked_for() -> None:
+    late = [1.0] * 60 + [2.0] * 60 + [1.0] * 150 + [9.0] + [1.0] * 29
+    counts = {name: np.zeros(300) for name in ("due", "done", "ok", "failed", "stale", "lost", "not_yet")}
+    nothing = pl.DataFrame(schema={"phase": pl.String, "second": pl.Int64, "coordinator": pl.String,
+                                   "failed": pl.Int64, "failures": pl.String})  # fmt: skip
+    phase = Measured("run", START_NS, False, {"TOTAL": level(late)}, counts, nothing, pl.DataFrame())
+    found = effect(phase, AROUND)
+    assert found.felt == Seconds(60, 120)
+    assert found.worst == impact.Worst(9e6, 270, 271)
+    assert found.spread == pytest.approx(impact.spread(level(late), Seconds(60, 300)))
 
 
 def test_felt_lasts_until_it_is_steady_again() -> None:
