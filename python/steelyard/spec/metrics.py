@@ -77,7 +77,9 @@ INSIDE = {
 
 CENSORED = {
     "scaling_s": Named("time from the first action's start to the last one's end", "s"),
-    "join_s": Named("time until every node that was added does its share", "s"),
+    "join_s": Named(
+        "time until every node that was added does its share (HBase: serves its first region)", "s"
+    ),
     "steady_again_s": Named("time from the first action's start until the run is steady again", "s"),
     "stabilise_s": Named("time from the last action's end until the run is steady again", "s"),
 }
