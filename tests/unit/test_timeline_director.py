@@ -271,6 +271,20 @@ def test_the_end_of_the_run_makes_the_rest_unfinished(tmp_path: Path) -> None:
     assert not [p for p in psutil.Process().children(recursive=True) if "sleep" in p.name()]
 
 
+def test_an_action_whose_thread_cannot_start_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play = Play(tmp_path, "0 flush")
+
+    def refuse(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with pytest.raises(RuntimeError, match="new thread"):
+        play.at(0)
+    assert play.director.join(0) == []
+
+
 def test_past_its_limit_an_action_is_let_be_and_the_next_begins(tmp_path: Path) -> None:
     play = Play(tmp_path, "0 add limit=10s", "after:add flush node=node1")
     play.at(0)

@@ -271,8 +271,8 @@ class TrialRun:
     def _take_down(self) -> None:
         with self._timed("down"):
             self._try("down", lambda: self.testbed.down(self.show.say))
-            if self.director and self.director.join(0):
-                self._try("down", partial(self._down_again, self.director))
+            if self.director:
+                self._try("actions", partial(self._down_again, self.director))
         self.lease.ended()
 
     def _end_actions(self) -> None:
@@ -282,6 +282,8 @@ class TrialRun:
 
     def _down_again(self, director: Director) -> None:
         """What an action may have started while the system was being taken down goes down, too."""
+        if not director.join(0):
+            return
         left = director.join(ACTIONS_LIMIT_S)
         self.testbed.down(self.show.say)
         if left:
