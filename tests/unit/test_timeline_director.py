@@ -271,6 +271,21 @@ def test_the_end_of_the_run_makes_the_rest_unfinished(tmp_path: Path) -> None:
     assert not [p for p in psutil.Process().children(recursive=True) if "sleep" in p.name()]
 
 
+@pytest.mark.parametrize("what", ["flush", "resize cpu=1", "upgrade version=5.0.4 rolling=true"])
+def test_when_the_run_is_over_no_further_node_is_touched(tmp_path: Path, what: str) -> None:
+    play = Play(tmp_path, f"0 {what}")
+    touched: list[str] = []
+
+    def touch(name: str, *_: object) -> None:
+        touched.append(name)
+        play.director.end(play.now_ns)
+
+    setattr(play.bed, what.split(maxsplit=1)[0], touch)
+    play.at(0)
+    assert play.director.join(LIMIT_S) == []
+    assert touched == ["node1"]
+
+
 def test_an_action_whose_thread_cannot_start_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -327,6 +327,24 @@ def test_what_an_action_did_while_the_system_went_down_goes_down_too(
 
 
 @pytest.mark.usefixtures("fake_engine")
+@pytest.mark.parametrize("stubborn", [True, False])
+def test_a_cluster_in_which_an_action_goes_on_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stubborn: bool
+) -> None:
+    monkeypatch.setattr("steelyard.lab.trial.ACTIONS_GRACE_S", 0.0)
+    bed = Stubborn()
+    if not stubborn:
+        bed.downs.set()
+    run = with_timeline(trial_run(tmp_path, bed, duration_s=0.5), "0 flush")
+    run.lease.keep = True
+    run.run()
+    assert run.manifest.status == "done"
+    assert run.lease.up is not stubborn
+    said = {"kind": "action", "text": "still under way, so that no cluster is kept: flush"}
+    assert (said in run.manifest.warnings) is stubborn
+
+
+@pytest.mark.usefixtures("fake_engine")
 def test_actions_that_cannot_be_written_down_any_more_keep_nothing_from_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

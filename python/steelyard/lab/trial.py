@@ -278,7 +278,10 @@ class TrialRun:
     def _end_actions(self) -> None:
         """Give actions that were cut short a moment; those that wait for servers end when these are gone."""
         assert self.director is not None  # noqa: S101 - called when there is one
-        self.director.join(0 if self.interrupts.aborted else ACTIONS_GRACE_S)
+        left = self.director.join(0 if self.interrupts.aborted else ACTIONS_GRACE_S)
+        if left and self.lease.keep:
+            self.lease.keep = False  # they would go on in the next trial
+            self.manifest.warn("action", f"still under way, so that no cluster is kept: {', '.join(left)}")
 
     def _down_again(self, director: Director) -> None:
         """What an action may have started while the system was being taken down goes down, too."""

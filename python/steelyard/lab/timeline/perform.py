@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,11 +103,19 @@ def _remove(_action: Any, nodes: Sequence[str], scene: Scene) -> int | None:
     return moved
 
 
+def _each_in_turn(nodes: Sequence[str], scene: Scene) -> Iterator[str]:
+    """The nodes, as long as somebody waits for the action."""
+    for node in nodes:
+        if scene.cancelled.is_set():
+            raise Cancelled
+        yield node
+
+
 def _noticed(call: OfNode, milestone: str, *, missed: bool) -> How:
     """What makes a node unable to answer, or able again: done when the others have noticed."""
 
     def how(action: Any, nodes: Sequence[str], scene: Scene) -> None:
-        for node in nodes:
+        for node in _each_in_turn(nodes, scene):
             call(scene.testbed, action, node, scene.say)
             scene.note(node, milestone)
             _await_others(node, scene, missed=missed)
@@ -138,7 +146,7 @@ def _is_missed(testbed: Any, node: str) -> bool | None:
 
 
 def _resize(action: Any, nodes: Sequence[str], scene: Scene) -> None:
-    for node in nodes:
+    for node in _each_in_turn(nodes, scene):
         scene.testbed.resize(node, action.cpu or None)
         scene.note(node, "resized")
         if action.restart:
@@ -152,7 +160,7 @@ def _balance(_action: Any, _nodes: Sequence[str], scene: Scene) -> None:
 
 
 def _upgrade(action: Any, nodes: Sequence[str], scene: Scene) -> None:
-    for node in nodes:
+    for node in _each_in_turn(nodes, scene):
         scene.testbed.upgrade(node, action.version, scene.note, scene.say)
 
 
@@ -175,7 +183,7 @@ def _each(call: OfNode, milestone: str) -> How:
     """One node after the other."""
 
     def how(action: Any, nodes: Sequence[str], scene: Scene) -> None:
-        for node in nodes:
+        for node in _each_in_turn(nodes, scene):
             call(scene.testbed, action, node, scene.say)
             scene.note(node, milestone)
 
