@@ -10,7 +10,7 @@ import pytest
 from test_testbed_hbase import specs
 from test_testbed_hbase_wire import delimited, framed, serve
 
-from steelyard.errors import InputError
+from steelyard.errors import InfrastructureError, InputError
 from steelyard.hosts.cgroup import Group
 from steelyard.hosts.local import LocalHost
 from steelyard.hosts.place import Place
@@ -109,6 +109,20 @@ def test_the_balancer_runs_until_it_moves_nothing(tmp_path: Path, monkeypatch: p
     assert said == [("node2", "assigned"), ("node2", "balanced")]
     assert {name: len(found) for name, found in spread.items()} == {"node1": 2, "node2": 4}
     assert next(runs, "none left") == "none left"
+
+
+def test_a_wait_ends_when_no_region_server_is_alive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Joined(HBaseSystem(nodes=1), tmp_path)
+    up = [True]
+    monkeypatch.setattr(cluster, "serves", lambda: up[0])
+    monkeypatch.setattr("steelyard.systems.hbase.testbed.START_LIMIT_S", 0.0)
+    monkeypatch.setattr(serving, "waiting_for", lambda *_: "no master")
+    with pytest.raises(InfrastructureError, match="does not serve after 0 s; at last: no master"):
+        cluster._wait_registered([], [])
+    up[0] = False
+    with pytest.raises(InfrastructureError, match="no region server is alive any more; at last: no master"):
+        cluster._wait_registered([], [])
+    assert cluster._while_up(lambda: True, "-")()
 
 
 def test_a_node_is_missed_when_its_master_counts_it_no_more(
