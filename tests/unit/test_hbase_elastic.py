@@ -88,14 +88,25 @@ def test_a_standalone_one_stays_as_it_is() -> None:
     assert record.able(HBaseSystem()) >= {"add", "remove"}
 
 
+class Life:
+    """A region server: alive or dead."""
+
+    def __init__(self, node: str, *, alive: bool = True) -> None:
+        self.name, self.alive = f"{node}/regionserver", alive
+
+
 def test_the_balancer_runs_until_it_moves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cluster = Joined(HBaseSystem(nodes=2), tmp_path)
-    runs: Iterator[int | None] = iter([None, 3, None, 1, 0])
+    cluster = Joined(HBaseSystem(nodes=3), tmp_path)
+    for name in ("node1", "node2", "node3"):  # the last one is dead, and would not answer
+        cluster.node(name).servers = [Life(name, alive=name != "node3")]  # type: ignore[list-item]
+    runs: Iterator[int | OSError | None] = iter([None, 3, OSError("failing over"), 1, 0])
     spread = {"node1": [1] * 6, "node2": []}
     said: list[tuple[str, str]] = []
 
     def balance(_: object) -> int | None:
         moved = next(runs)
+        if isinstance(moved, OSError):
+            raise moved
         for _ in range(moved or 0):
             spread["node2"].append(spread["node1"].pop())
         return moved
