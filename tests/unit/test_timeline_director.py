@@ -25,6 +25,7 @@ from steelyard.spec.system import NullSystem
 from steelyard.spec.timeline import Timeline
 from steelyard.spec.trials import trials
 from steelyard.spec.workload import CORE
+from steelyard.systems.base import Death
 from steelyard.systems.capabilities import CAPABILITIES
 from steelyard.systems.changes import AddOptions, Note
 from steelyard.watch.target import WatchTarget
@@ -41,6 +42,7 @@ class Growing:
         self.names = ["node1", "node2", "node3"]
         self.reserve = ["node4", "node5"]
         self.calls: list[tuple[Any, ...]] = []
+        self.deaths: list[Death] = []
         self.go_on = threading.Event()
         self.streaming = threading.Event()
 
@@ -56,8 +58,14 @@ class Growing:
     def serves(self) -> bool:
         return True
 
+    def dead(self) -> Sequence[Death]:
+        return self.deaths
+
     def freeze(self, name: str) -> None:
         self.calls.append(("freeze", name))
+
+    def heal(self, name: str) -> None:
+        self.calls.append(("heal", name))
 
     def members(self) -> Sequence[str]:
         return self.names
@@ -225,6 +233,33 @@ def test_a_node_that_cannot_answer_is_waited_for_until_the_others_miss_it(tmp_pa
         ("node2", "detected"),
     ]
     assert play.bed.calls.count(("missed", "node2")) == 3
+
+
+@pytest.mark.parametrize(
+    ("dead", "how", "reason"),
+    [
+        ("node2/regionserver", "failed", "node2/regionserver did not come back: ABORTING"),
+        ("node2", "failed", "node2 did not come back: ABORTING"),
+        ("node1", "done", ""),
+    ],
+)
+def test_a_node_that_died_meanwhile_does_not_come_back(
+    tmp_path: Path, dead: str, how: str, reason: str
+) -> None:
+    play = Play(tmp_path, "0 heal node=node2")
+    play.bed.deaths = [Death(dead, "ABORTING", 1)]
+    play.bed.missed = lambda node: play.bed.calls.append(("missed", node)) or len(play.bed.calls) < 5  # type: ignore[method-assign, func-returns-value]
+    play.at(0)
+    play.settled()
+    assert (play.one("heal").how, play.one("heal").reason) == (how, reason)
+
+
+def test_a_node_that_nobody_counts_is_not_waited_for(tmp_path: Path) -> None:
+    play = Play(tmp_path, "0 freeze node=master1")
+    play.at(0)
+    play.settled()
+    assert play.bed.calls == [("freeze", "master1")]
+    assert [m.what for m in play.one("freeze").milestones] == ["frozen"]
 
 
 @pytest.mark.parametrize("alone", [True, False])

@@ -126,15 +126,25 @@ def _noticed(call: OfNode, milestone: str, *, missed: bool) -> How:
 def _await_others(server: str, scene: Scene, *, missed: bool) -> None:
     """Wait until the others have noticed that a node is gone or there again, as long as there are any."""
     node, _, part = server.partition("/")
-    can_tell = "detect" in scene.testbed.capabilities and len(members(scene.testbed)) > 1
+    known = members(scene.testbed)  # a node of masters is none of them
+    can_tell = "detect" in scene.testbed.capabilities and node in known and len(known) > 1
     if not can_tell or part not in ("", REGION_SERVER):
         return
     while _is_missed(scene.testbed, node) is not missed:
         if not scene.testbed.serves():
             return
+        if not missed:
+            _check_alive(node, scene.testbed)
         if scene.cancelled.wait(ASK_EVERY_S):
             raise Cancelled
     scene.note(node, "detected" if missed else "serves")
+
+
+def _check_alive(node: str, testbed: Any) -> None:
+    """A server that gave up while nobody heard it is not waited for."""
+    for death in testbed.dead():
+        if death.server in (node, f"{node}/{REGION_SERVER}"):
+            raise InfrastructureError(f"{death.server} did not come back: {death.why}")
 
 
 def _is_missed(testbed: Any, node: str) -> bool | None:
