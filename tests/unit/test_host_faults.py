@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,8 @@ from steelyard.hosts.clusters import Claim
 from steelyard.hosts.host import Command
 from steelyard.hosts.local import LocalHost
 from steelyard.hosts.place import Place
+from steelyard.hosts.records import Record
+from steelyard.watch.target import WatchTarget
 
 WAIT_S = 30.0
 WITH_DISKS = pytest.mark.skipif(bool(mounts.why_not()), reason=mounts.why_not() or "-")
@@ -62,6 +65,18 @@ def write(path: Path, content: bytes, *, synced: bool) -> None:
         file.flush()
         if synced:
             os.fsync(file.fileno())
+
+
+def test_samples_are_taken_while_a_record_changes() -> None:
+    host = LocalHost()
+    processes = {"node1": process.own_identity()}
+    host._claimed["one"] = Record("one", "stand-in", "/none", "/none", "127.10.9", processes=processes)
+    found: list[list[int]] = []
+    look = threading.Thread(target=lambda: found.append(host.pids(WatchTarget("node1", "one"))), daemon=True)
+    with host._lock:
+        look.start()
+        look.join(WAIT_S)
+        assert found == [[os.getpid()]]
 
 
 @WITH_DISKS

@@ -50,7 +50,7 @@ class LocalHost(LocalFiles):
         self._claimed: dict[str, Record] = {}
         self._ending: dict[str, Record] = {}  # an interrupted end can be taken up again
         self._children: dict[Identity, subprocess.Popen[bytes]] = {}
-        self._lock = threading.RLock()  # around every change of a record
+        self._lock = threading.RLock()  # around every change of a record, and what it records
 
     # --- the record of what was started here ---
 
@@ -269,8 +269,7 @@ class LocalHost(LocalFiles):
         return sampler
 
     def pids(self, target: WatchTarget) -> list[int]:
-        """A node's processes now, by the record of its cluster."""
-        with self._lock:
-            record = self._claimed.get(target.cluster)
-            found = list(record.processes_of(target.name).values()) if record else []
+        """A node's processes now, by the record of its cluster; waits for nobody who changes it."""
+        record = self._claimed.get(target.cluster)
+        found = record.processes_of(target.name).values() if record else ()
         return [one.pid for one in found if process.alive(one)]
