@@ -7,7 +7,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -77,6 +77,48 @@ def test_samples_are_taken_while_a_record_changes() -> None:
         look.start()
         look.join(WAIT_S)
         assert found == [[os.getpid()]]
+
+
+def test_nothing_is_made_while_or_after_its_cluster_is_taken_down(
+    host: LocalHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+
+    def locked(what: str) -> None:
+        """Whoever takes it down must wait until this is made."""
+        free: list[bool] = []
+
+        def look() -> None:
+            free.append(host._lock.acquire(blocking=False))
+            if free[0]:
+                host._lock.release()
+
+        other = threading.Thread(target=look)
+        other.start()
+        other.join()
+        made.append(what if free == [False] else f"{what} outside the lock")
+
+    monkeypatch.setattr(mounts, "make", lambda *_: locked("disk"))
+    monkeypatch.setattr(mounts, "start", lambda *_: locked("disk again"))
+    monkeypatch.setattr(cgroup, "make", lambda *_: locked("group"))
+    disk = tmp_path / "fails" / "node1"
+    steps: list[Callable[[], object]] = [
+        lambda: host.mount("fails", disk, 16),
+        lambda: host.start_disk(disk),
+        lambda: host.make_group("fails", "node1"),
+    ]
+    for step in steps:
+        step()
+    host.mount("fails", disk, 16)  # it is recorded, and could not be mounted before
+    assert made == ["disk", "disk again", "group", "disk"]
+    with monkeypatch.context() as mounted:
+        mounted.setattr(Path, "is_mount", lambda _: True)
+        host.mount("fails", disk, 16)
+    host.take_down("fails")
+    for step in steps:
+        with pytest.raises(InfrastructureError, match=r"is up|is not up"):
+            step()
+    assert len(made) == 4
 
 
 @WITH_DISKS

@@ -158,7 +158,7 @@ class LocalHost(LocalFiles):
             record = self._record(cluster)
             record.cgroups += [str(folder) for folder in cgroup.folders(cluster, node)]
             record.save()
-        return cgroup.make(cluster, node)
+            return cgroup.make(cluster, node)
 
     def limit_cpu(self, group: Group, cores: float | None) -> None:
         """See `Host`."""
@@ -172,11 +172,12 @@ class LocalHost(LocalFiles):
         """See `Host`."""
         with self._lock:
             record = self._record(cluster)
-            if str(folder) in record.mounts:
+            if str(folder) not in record.mounts:
+                record.mounts.append(str(folder))
+                record.save()
+            elif folder.is_mount():
                 return
-            record.mounts.append(str(folder))
-            record.save()
-        mounts.make(folder, mib)
+            mounts.make(folder, mib)
 
     def unmount(self, cluster: str, folder: Path) -> None:
         """See `Host`."""
@@ -214,7 +215,10 @@ class LocalHost(LocalFiles):
 
     def start_disk(self, folder: Path) -> None:
         """See `Host`."""
-        mounts.start(folder)
+        with self._lock:
+            if not any(str(folder) in record.mounts for record in tuple(self._claimed.values())):
+                raise InfrastructureError(f"{folder} is no disk of a cluster that is up")
+            mounts.start(folder)
 
     # --- what servers are made of ---
 
