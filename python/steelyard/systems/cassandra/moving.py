@@ -74,10 +74,10 @@ def wait_joined(
 
 
 def _note_announced(joiners: Sequence[LocalNode], members: Sequence[Inside], milestones: Milestones) -> None:
-    """By the first member who answers with a node that is joining."""
+    """By any member that knows of a node that is joining."""
     if all(milestones.has(node, "announced") for node in joiners):
         return
-    announced = next((found for member in members if (found := member.joining())), frozenset())
+    announced = frozenset().union(*(member.joining() for member in members))
     for node in joiners:
         if node.spec.address in announced:
             milestones.reached(node, "announced")
