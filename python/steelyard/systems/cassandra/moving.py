@@ -77,7 +77,7 @@ def _note_announced(joiners: Sequence[LocalNode], members: Sequence[Inside], mil
     """By any member that knows of a node that is joining."""
     if all(milestones.has(node, "announced") for node in joiners):
         return
-    announced = frozenset().union(*(member.joining() for member in members))
+    announced = frozenset[str]().union(*(member.joining() for member in members))
     for node in joiners:
         if node.spec.address in announced:
             milestones.reached(node, "announced")
