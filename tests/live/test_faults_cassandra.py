@@ -39,6 +39,10 @@ def test_batch_promises_what_it_acknowledges(cluster: Callable[..., CassandraTes
     ask(first.place, KEYSPACE, timeout_s=30.0)
     ask(first.place, "CREATE TABLE k.t (a int PRIMARY KEY, b text)", timeout_s=30.0)
     wait_until(lambda: len(schemas(dark)) == 1, [], WAIT_S, "nodes do not agree on the schema")
+    for (
+        node
+    ) in dark.nodes:  # Cassandra does not sync every part of a file that it flushes: not what is asked here
+        dark.host.sync(node.spec.folder)
     for row in ROWS:
         ask(first.place, INSERT.format(row))
     told: list[tuple[str, str]] = []

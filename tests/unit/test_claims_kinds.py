@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from made_trials import METRIC, claim, one, trials
 
@@ -249,3 +250,17 @@ def test_what_lies_within_a_tenth_is_one_mode() -> None:
     assert len(modes(near, GRID)) == 1
     assert [round(at * GRID, 1) for at in modes(far, GRID)] == [0.6, 1.4]
     assert skewness(np.array([1.0]), GRID) == 0.0
+
+
+def test_one_trial_refutes_what_is_said_of_every_trial() -> None:
+    """One of six loses a thousand records: the median is none."""
+    none = trials(lambda: {"audit_lost": 0.0}, [{}])
+    lost = none.with_columns(
+        pl.when(pl.col("repetition") == 2).then(1000.0).otherwise(0.0).alias("audit_lost")
+    )
+    check = {"kind": "value", "below": 1}
+    assert one(check, lost, [], metric="audit_lost").direction == "inconclusive"
+    found = one({**check, "every": True}, lost, [], metric="audit_lost")
+    assert found.direction == "refuted"
+    assert "1 trial beyond" in found.words
+    assert one({**check, "every": True}, none, [], metric="audit_lost").direction == "confirmed"

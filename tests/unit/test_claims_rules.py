@@ -69,6 +69,17 @@ def test_what_a_repetition_does_to_both_sides_does_not_count(metric: str) -> Non
     assert found.estimate.estimate == pytest.approx(1.05, rel=0.01)
 
 
+@pytest.mark.parametrize("factor", [2.0, 0.5])
+@pytest.mark.parametrize("metric", [METRIC, "read_service_p99_ns"])
+def test_pairs_that_all_lie_beyond_the_margin_are_not_equal(metric: str, factor: float) -> None:
+    points = [{"system": "a"}, {"system": "b"}]
+    frame = trials(lambda system: {metric: factor if system == "b" else 1.0}, points, 8)
+    check = {"kind": "equality", **SIDES, "margin": 0.25, "paired": True}
+    assert one(check, frame, [], metric=metric).direction == "refuted"
+    near = trials(lambda system: {metric: 1.25 if system == "b" else 1.0}, points, 8)  # on either side of it
+    assert one(check, near, [], metric=metric).direction == "inconclusive"
+
+
 def test_pairs_are_of_repetitions_that_both_sides_have() -> None:
     points = [{"system": "a"}, {"system": "b"}]
     frame = trials(lambda system: {METRIC: 2.0 if system == "b" else 1.0}, points, 8)

@@ -153,6 +153,20 @@ def test_a_trend_of_percentiles_is_found_by_ranks() -> None:
     assert found.words.startswith("slope 0.997 [0.99, 1.01]")
 
 
+@pytest.mark.parametrize("metric", ["audit_lost", "audit_fields_lost", "audit_stale"])
+def test_records_that_could_not_be_read_may_be_lost(metric: str) -> None:
+    check = {"kind": "value", "below": 1}
+    frame = trials(lambda: {metric: 0.0}, [{}], repetitions=8).with_columns(pl.lit(0.0).alias("audit_unread"))
+    assert one(check, frame, [], metric=metric).direction == "confirmed"
+    frame = frame.with_columns(
+        pl.when(pl.col("repetition") == 3).then(900.0).otherwise(0.0).alias("audit_unread")
+    )
+    found = one(check, frame, [], metric=metric)
+    assert found.direction == "inconclusive"
+    assert "1 of 8 trials: records could not be read back, and may be lost" in found.reasons[0]
+    assert one(check, frame, [], metric="audit_unread").direction == "inconclusive"
+
+
 def test_zeros_stay_in_a_ratio() -> None:
     """Nothing failed in half the trials of B: their ratio is not that of the other half."""
     half = two(3.0, "requests_waiting").with_columns(

@@ -12,7 +12,7 @@ import pytest
 from test_host_faults import LISTENER, WITH_DISKS, WITH_NETWORKS, answers, rules, until_answered
 from test_host_port import StandIn
 
-from steelyard.errors import InputError
+from steelyard.errors import InfrastructureError, InputError
 from steelyard.hosts import cgroup, lacking, namespaces, records
 from steelyard.hosts.cgroup import Group
 from steelyard.hosts.local import LocalHost
@@ -124,6 +124,22 @@ def test_nothing_stays_mounted_of_a_cluster_that_ends_without_power(make: Make, 
     cluster.host.stop_disk(cluster.nodes[0].spec.folder)
     cluster.down(silent)
     assert not (tmp_path / "work").exists()
+
+
+def test_where_one_server_cannot_be_stopped_no_power_is_lost(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = make()
+    monkeypatch.setattr(cluster, "system", cluster.system.model_copy(update={"disk_mib": 16}))
+
+    def refuse() -> None:
+        raise InfrastructureError("node2 could not be frozen")
+
+    monkeypatch.setattr(cluster.servers[1], "freeze", refuse)
+    with pytest.raises(InfrastructureError, match="node2 could not be frozen"):
+        cluster.power_loss(["node1", "node2"], lambda *_: None, silent)
+    assert all(server.expected_up and server.alive for server in cluster.servers)
+    assert not any(cluster.host.look(s.identity).frozen for s in cluster.servers if s.identity)  # type: ignore[union-attr]
 
 
 def test_a_node_without_a_disk_of_its_own_keeps_its_power(make: Make) -> None:

@@ -10,7 +10,7 @@ import pytest
 from test_testbed_hbase import specs
 from test_testbed_hbase_wire import delimited, framed, serve
 
-from steelyard.errors import InputError
+from steelyard.errors import InfrastructureError, InputError
 from steelyard.hosts.cgroup import Group
 from steelyard.hosts.local import LocalHost
 from steelyard.hosts.place import Place
@@ -88,14 +88,25 @@ def test_a_standalone_one_stays_as_it_is() -> None:
     assert record.able(HBaseSystem()) >= {"add", "remove"}
 
 
+class Life:
+    """A region server: alive or dead."""
+
+    def __init__(self, node: str, *, alive: bool = True) -> None:
+        self.name, self.alive = f"{node}/regionserver", alive
+
+
 def test_the_balancer_runs_until_it_moves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cluster = Joined(HBaseSystem(nodes=2), tmp_path)
-    runs: Iterator[int | None] = iter([None, 3, None, 1, 0])
+    cluster = Joined(HBaseSystem(nodes=3), tmp_path)
+    for name in ("node1", "node2", "node3"):  # the last one is dead, and would not answer
+        cluster.node(name).servers = [Life(name, alive=name != "node3")]  # type: ignore[list-item]
+    runs: Iterator[int | OSError | None] = iter([None, 3, OSError("failing over"), 1, 0])
     spread = {"node1": [1] * 6, "node2": []}
     said: list[tuple[str, str]] = []
 
     def balance(_: object) -> int | None:
         moved = next(runs)
+        if isinstance(moved, OSError):
+            raise moved
         for _ in range(moved or 0):
             spread["node2"].append(spread["node1"].pop())
         return moved
@@ -109,6 +120,20 @@ def test_the_balancer_runs_until_it_moves_nothing(tmp_path: Path, monkeypatch: p
     assert said == [("node2", "assigned"), ("node2", "balanced")]
     assert {name: len(found) for name, found in spread.items()} == {"node1": 2, "node2": 4}
     assert next(runs, "none left") == "none left"
+
+
+def test_a_wait_ends_when_no_region_server_is_alive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Joined(HBaseSystem(nodes=1), tmp_path)
+    up = [True]
+    monkeypatch.setattr(cluster, "serves", lambda: up[0])
+    monkeypatch.setattr("steelyard.systems.hbase.testbed.START_LIMIT_S", 0.0)
+    monkeypatch.setattr(serving, "waiting_for", lambda *_: "no master")
+    with pytest.raises(InfrastructureError, match="does not serve after 0 s; at last: no master"):
+        cluster._wait_registered([], [])
+    up[0] = False
+    with pytest.raises(InfrastructureError, match="no region server is alive any more; at last: no master"):
+        cluster._wait_registered([], [])
+    assert cluster._while_up(lambda: True, "-")()
 
 
 def test_a_node_is_missed_when_its_master_counts_it_no_more(

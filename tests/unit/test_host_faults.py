@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ from steelyard.hosts.clusters import Claim
 from steelyard.hosts.host import Command
 from steelyard.hosts.local import LocalHost
 from steelyard.hosts.place import Place
+from steelyard.hosts.records import Record
+from steelyard.watch.target import WatchTarget
 
 WAIT_S = 30.0
 WITH_DISKS = pytest.mark.skipif(bool(mounts.why_not()), reason=mounts.why_not() or "-")
@@ -62,6 +65,60 @@ def write(path: Path, content: bytes, *, synced: bool) -> None:
         file.flush()
         if synced:
             os.fsync(file.fileno())
+
+
+def test_samples_are_taken_while_a_record_changes() -> None:
+    host = LocalHost()
+    processes = {"node1": process.own_identity()}
+    host._claimed["one"] = Record("one", "stand-in", "/none", "/none", "127.10.9", processes=processes)
+    found: list[list[int]] = []
+    look = threading.Thread(target=lambda: found.append(host.pids(WatchTarget("node1", "one"))), daemon=True)
+    with host._lock:
+        look.start()
+        look.join(WAIT_S)
+        assert found == [[os.getpid()]]
+
+
+def test_nothing_is_made_while_or_after_its_cluster_is_taken_down(
+    host: LocalHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+
+    def locked(what: str) -> None:
+        """Whoever takes it down must wait until this is made."""
+        free: list[bool] = []
+
+        def look() -> None:
+            free.append(host._lock.acquire(blocking=False))
+            if free[0]:
+                host._lock.release()
+
+        other = threading.Thread(target=look)
+        other.start()
+        other.join()
+        made.append(what if free == [False] else f"{what} outside the lock")
+
+    monkeypatch.setattr(mounts, "make", lambda *_: locked("disk"))
+    monkeypatch.setattr(mounts, "start", lambda *_: locked("disk again"))
+    monkeypatch.setattr(cgroup, "make", lambda *_: locked("group"))
+    disk = tmp_path / "fails" / "node1"
+    steps: list[Callable[[], object]] = [
+        lambda: host.mount("fails", disk, 16),
+        lambda: host.start_disk(disk),
+        lambda: host.make_group("fails", "node1"),
+    ]
+    for step in steps:
+        step()
+    host.mount("fails", disk, 16)  # it is recorded, and could not be mounted before
+    assert made == ["disk", "disk again", "group", "disk"]
+    with monkeypatch.context() as mounted:
+        mounted.setattr(Path, "is_mount", lambda _: True)
+        host.mount("fails", disk, 16)
+    host.take_down("fails")
+    for step in steps:
+        with pytest.raises(InfrastructureError, match=r"is up|is not up"):
+            step()
+    assert len(made) == 4
 
 
 @WITH_DISKS

@@ -196,6 +196,30 @@ def test_a_dead_node_is_removed_by_its_host_id(stage: Callable[..., Scene]) -> N
         told(lambda milestones: moving.remove_dead(*nodes, PORT, milestones))
 
 
+class Dying(Made):
+    """Alive when it is asked for the first time."""
+
+    asked = 0
+
+    @property
+    def alive(self) -> bool:
+        self.asked += 1
+        return self.asked == 1
+
+
+def test_nobody_waits_for_nodes_that_are_all_dead(
+    stage: Callable[..., Scene], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(moving, "MOVE_LIMIT_S", 1e-9)
+    stage(Said({}, members=ALL))
+    nodes: Any = (Made(3), [Dying(1)])
+    with pytest.raises(InfrastructureError, match="node3 was to leave, and no other node is alive"):
+        told(lambda milestones: moving.remove_dead(*nodes, PORT, milestones))
+    nodes[1][0].asked = 1
+    with pytest.raises(InfrastructureError, match="node3 was to leave, and no other node is alive"):
+        moving._wait_forgotten(*nodes)
+
+
 @pytest.mark.parametrize(("held", "fails"), [(5 * MIB, True), (1000, False)])
 def test_a_joiner_that_was_streamed_nothing_is_no_success(
     held: int, fails: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

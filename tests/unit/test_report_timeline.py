@@ -15,6 +15,7 @@ from steelyard.analysis.claims import judge
 from steelyard.analysis.windows.course import Elapsed
 from steelyard.report import paired, write_report
 from steelyard.report.acted import Acted, OneAction
+from steelyard.report.acted_row import figures
 from steelyard.report.figures import trial_frame
 from steelyard.report.model import ReportModel, TrialReport, build
 from steelyard.report.render import charts_of_interest, still
@@ -167,6 +168,7 @@ def test_one_past_its_limit_is_censored(tmp_path: Path) -> None:
     assert row["scaling_s_beyond"] == pytest.approx(SECONDS - 1 - START_S)
     assert row["steady_again_s_beyond"] == pytest.approx(SECONDS - START_S)
     assert row["join_s_beyond"] == pytest.approx(SECONDS - START_S, abs=0.1)
+    assert row["actions_undone"] == "join (add) limit"
 
 
 def asked(metric: str, check: dict[str, object]) -> Claim:
@@ -215,6 +217,37 @@ def test_a_censored_time_decides_nothing(model: ReportModel) -> None:
     [found] = judge([claim], frame, ["timeline"], small=False)
     assert found.direction == "inconclusive"
     assert "1 of 6 trials: steady_again_s is censored, above 120 s" in found.reasons[0]
+
+
+@pytest.mark.parametrize("metric", ["stale_reads", "audit_lost", "ok_per_s"])
+def test_what_did_not_happen_is_not_judged(model: ReportModel, metric: str) -> None:
+    claim = asked(metric, {"kind": "value", "below": 1e6}).model_copy(
+        update={"where": {"timeline": "add-1"}, "unsteady": "around an action"}
+    )
+    frame = repeated(model, 6, actions_undone="dies (kill) failed").with_columns(
+        pl.lit(1.0).alias("audit_lost"), pl.lit(1.0).alias("stale_reads")
+    )
+    [found] = judge([claim], frame, ["timeline"], small=False)
+    assert found.direction == "inconclusive"
+    assert "1 of 6 trials: dies (kill) failed: what was to be judged did not happen" in found.reasons[0]
+    done = frame.with_columns(pl.lit(None, pl.String).alias("actions_undone"))
+    [found] = judge([claim], done, ["timeline"], small=False)
+    assert found.direction == "confirmed", found.reasons
+
+
+def test_actions_that_never_started_are_told() -> None:
+    acted = Acted((one(how="never started"), one(id="b", do="restart", how="unfinished"), one(id="c")))
+    assert figures(acted) == {"actions_undone": "a (kill) never started; b (restart) unfinished"}
+
+
+@pytest.mark.parametrize("metric", ["until_up_s", "steady_again_s"])
+def test_trials_without_a_time_are_not_left_out_silently(model: ReportModel, metric: str) -> None:
+    claim = asked(metric, {"kind": "value", "below": 100}).model_copy(update={"where": {"timeline": "add-1"}})
+    [found] = judge([claim], repeated(model, 7), ["timeline"], small=False)
+    assert found.direction == "confirmed", found.reasons
+    [found] = judge([claim], repeated(model, 7, **{metric: None}), ["timeline"], small=False)
+    assert found.direction == "inconclusive"
+    assert f"1 of 7 trials: {metric} did not come, or could not be told" in found.reasons[0]
 
 
 def test_windows_too_short_for_a_steady_state_are_judged(model: ReportModel) -> None:

@@ -343,6 +343,7 @@ def test_faults_read_every_acknowledged_write_back(name: str) -> None:
         assert study is not None
         assert all(p.load.audit and p.workload.verify == "full" for p in study.points)
         assert any(check.metric == "audit_lost" for check in study.checks)
+        assert all(c.check.every for c in study.checks if isinstance(c.check, Value) and c.check.below == 1)
 
 
 def test_trials_without_a_steady_state_count_only_where_the_papers_own_had_none() -> None:
@@ -359,6 +360,12 @@ def test_trials_without_a_steady_state_count_only_where_the_papers_own_had_none(
     }
     told = (words for said in unsteady.values() for words in said if words)
     assert all(re.match(r"(tables?|figures?) \d", words) for words in told)
+
+
+def test_throughput_is_claimed_only_where_it_is_not_the_rate_that_is_offered() -> None:
+    claims = read_study(find_study("kuhlenkamp-2014/elasticity-hbase")).claims
+    shares = [one.where.get("load.target.share") for one in claims if one.metric == "ok_per_s"]
+    assert shares == [1.5, 1.5]
 
 
 def test_what_only_follows_from_a_paper_is_a_check_of_ours() -> None:

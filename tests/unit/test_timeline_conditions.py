@@ -64,6 +64,17 @@ def test_a_nodes_figure_is_a_level_or_the_rate_of_a_counter() -> None:
     assert figures.get("node1", "cpu_cores", 4 * NS) is None
 
 
+def test_a_sample_that_is_seen_twice_keeps_its_rate_for_a_while() -> None:
+    samples = {("node1", "cpu_seconds_total"): 10.0}
+    figures = NodeFigures(lambda node, metric: samples.get((node, metric)))
+    values = (10.0, 10.0, 12.0, 12.0, 12.0, 15.0, 15.0, 15.0, 15.0, 15.0, 17.0)
+    found: list[float | None] = []
+    for second, value in enumerate(values):
+        samples["node1", "cpu_seconds_total"] = value
+        found.append(figures.get("node1", "cpu_cores", second * NS))
+    assert found == [None, None, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0]
+
+
 # --- conditions ---
 
 

@@ -25,6 +25,7 @@ from steelyard.spec.system import NullSystem
 from steelyard.spec.timeline import Timeline
 from steelyard.spec.trials import trials
 from steelyard.spec.workload import CORE
+from steelyard.systems.base import Death
 from steelyard.systems.capabilities import CAPABILITIES
 from steelyard.systems.changes import AddOptions, Note
 from steelyard.watch.target import WatchTarget
@@ -41,6 +42,7 @@ class Growing:
         self.names = ["node1", "node2", "node3"]
         self.reserve = ["node4", "node5"]
         self.calls: list[tuple[Any, ...]] = []
+        self.deaths: list[Death] = []
         self.go_on = threading.Event()
         self.streaming = threading.Event()
 
@@ -56,8 +58,14 @@ class Growing:
     def serves(self) -> bool:
         return True
 
+    def dead(self) -> Sequence[Death]:
+        return self.deaths
+
     def freeze(self, name: str) -> None:
         self.calls.append(("freeze", name))
+
+    def heal(self, name: str) -> None:
+        self.calls.append(("heal", name))
 
     def members(self) -> Sequence[str]:
         return self.names
@@ -227,6 +235,33 @@ def test_a_node_that_cannot_answer_is_waited_for_until_the_others_miss_it(tmp_pa
     assert play.bed.calls.count(("missed", "node2")) == 3
 
 
+@pytest.mark.parametrize(
+    ("dead", "how", "reason"),
+    [
+        ("node2/regionserver", "failed", "node2/regionserver did not come back: ABORTING"),
+        ("node2", "failed", "node2 did not come back: ABORTING"),
+        ("node1", "done", ""),
+    ],
+)
+def test_a_node_that_died_meanwhile_does_not_come_back(
+    tmp_path: Path, dead: str, how: str, reason: str
+) -> None:
+    play = Play(tmp_path, "0 heal node=node2")
+    play.bed.deaths = [Death(dead, "ABORTING", 1)]
+    play.bed.missed = lambda node: play.bed.calls.append(("missed", node)) or len(play.bed.calls) < 5  # type: ignore[method-assign, func-returns-value]
+    play.at(0)
+    play.settled()
+    assert (play.one("heal").how, play.one("heal").reason) == (how, reason)
+
+
+def test_a_node_that_nobody_counts_is_not_waited_for(tmp_path: Path) -> None:
+    play = Play(tmp_path, "0 freeze node=master1")
+    play.at(0)
+    play.settled()
+    assert play.bed.calls == [("freeze", "master1")]
+    assert [m.what for m in play.one("freeze").milestones] == ["frozen"]
+
+
 @pytest.mark.parametrize("alone", [True, False])
 def test_where_nobody_is_left_to_notice_nothing_is_waited_for(tmp_path: Path, alone: bool) -> None:
     play = Play(tmp_path, "0 freeze node=node1")
@@ -269,6 +304,35 @@ def test_the_end_of_the_run_makes_the_rest_unfinished(tmp_path: Path) -> None:
     assert play.kept().milestones[-1].what == "joined"
     assert [row.state for row in play.kept().rows].count("ended") == 4
     assert not [p for p in psutil.Process().children(recursive=True) if "sleep" in p.name()]
+
+
+@pytest.mark.parametrize("what", ["flush", "resize cpu=1", "upgrade version=5.0.4 rolling=true"])
+def test_when_the_run_is_over_no_further_node_is_touched(tmp_path: Path, what: str) -> None:
+    play = Play(tmp_path, f"0 {what}")
+    touched: list[str] = []
+
+    def touch(name: str, *_: object) -> None:
+        touched.append(name)
+        play.director.end(play.now_ns)
+
+    setattr(play.bed, what.split(maxsplit=1)[0], touch)
+    play.at(0)
+    assert play.director.join(LIMIT_S) == []
+    assert touched == ["node1"]
+
+
+def test_an_action_whose_thread_cannot_start_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play = Play(tmp_path, "0 flush")
+
+    def refuse(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with pytest.raises(RuntimeError, match="new thread"):
+        play.at(0)
+    assert play.director.join(0) == []
 
 
 def test_past_its_limit_an_action_is_let_be_and_the_next_begins(tmp_path: Path) -> None:

@@ -327,6 +327,39 @@ def test_what_an_action_did_while_the_system_went_down_goes_down_too(
 
 
 @pytest.mark.usefixtures("fake_engine")
+@pytest.mark.parametrize("stubborn", [True, False])
+def test_a_cluster_in_which_an_action_goes_on_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stubborn: bool
+) -> None:
+    monkeypatch.setattr("steelyard.lab.trial.ACTIONS_GRACE_S", 0.0)
+    bed = Stubborn()
+    if not stubborn:
+        bed.downs.set()
+    run = with_timeline(trial_run(tmp_path, bed, duration_s=0.5), "0 flush")
+    run.lease.keep = True
+    run.run()
+    assert run.manifest.status == "done"
+    assert run.lease.up is not stubborn
+    said = {"kind": "action", "text": "still under way, so that no cluster is kept: flush"}
+    assert (said in run.manifest.warnings) is stubborn
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_actions_that_cannot_be_written_down_any_more_keep_nothing_from_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "steelyard.lab.timeline.director.Director.join", lambda *_: fail(OSError("the disk is full"))()
+    )
+    run = with_timeline(trial_run(tmp_path, Bed(), duration_s=0.1), "0 run -- true")
+    run.lease.keep, run.lease.up = False, True
+    run.run()
+    assert "the disk is full" in str(run.manifest.reason)
+    assert not run.lease.up
+    assert run.written
+
+
+@pytest.mark.usefixtures("fake_engine")
 def test_the_search_after_the_run_stands_beside_the_one_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,7 @@ from steelyard.analysis.windows import impact, losses
 from steelyard.analysis.windows.again import level_again, steady_again
 from steelyard.analysis.windows.course import Elapsed
 from steelyard.analysis.windows.coverage import covered
+from steelyard.analysis.windows.effect import Measured, effect
 from steelyard.analysis.windows.host import Host, host
 from steelyard.analysis.windows.moved import gain, least_bytes
 from steelyard.analysis.windows.slices import BySecond, by_second
@@ -119,6 +120,25 @@ def test_worst_spread_and_time_outside() -> None:
     assert impact.worst(level([1.0], 10), Seconds(0, 1)) is None
 
 
+def test_few_operations_that_waited_long_are_felt() -> None:
+    counts = np.array([[1000, 0], [1000, 0], [0, 10]])
+    table = BySecond(np.array([1e6, 1e9]), counts)
+    assert impact.excess_s(table, Seconds(0, 2), Seconds(2, 3)) == pytest.approx(10 * 0.999)
+    assert impact.outside_s(table, Seconds(2, 3), 5e6) is None
+
+
+def test_the_outcome_does_not_choose_where_the_worst_is_looked_for() -> None:
+    late = [1.0] * 60 + [2.0] * 60 + [1.0] * 150 + [9.0] + [1.0] * 29
+    counts = {name: np.zeros(300) for name in ("due", "done", "ok", "failed", "stale", "lost", "not_yet")}
+    nothing = pl.DataFrame(schema={"phase": pl.String, "second": pl.Int64, "coordinator": pl.String,
+                                   "failed": pl.Int64, "failures": pl.String})  # fmt: skip
+    phase = Measured("run", START_NS, False, {"TOTAL": level(late)}, counts, nothing, pl.DataFrame())
+    found = effect(phase, AROUND)
+    assert found.felt == Seconds(60, 120)
+    assert found.worst == impact.Worst(9e6, 270, 271)
+    assert found.spread == pytest.approx(impact.spread(level(late), Seconds(60, 300)))
+
+
 def test_felt_lasts_until_it_is_steady_again() -> None:
     assert impact.felt(AROUND, Elapsed(95.5)) == Seconds(60, 156)
     assert impact.felt(AROUND, Elapsed(0.0)) == Seconds(60, 120)
@@ -169,10 +189,25 @@ def test_a_closed_loop_is_asked_for_its_throughput_too() -> None:
     assert found.seconds == pytest.approx(100, abs=3)
 
 
+def test_a_loop_that_stands_still_is_not_steady_again() -> None:
+    assert level_again(np.array([100.0] * 60 + [0.0] * 40), 60) is None
+    rate = np.array([100.0] * 60 + [0.0] * 240)
+    assert steady_again(level([1.0] * 300), AROUND, rate) == Elapsed(240.0, reached=False)
+
+
 def test_an_excursion_belongs_to_the_level() -> None:
     series = np.ones(100)
     series[40:45] = 3.0
+    assert level_again(series, 60) == 45
+    series[80:85] = 3.0  # such are of the new steady state
     assert level_again(series, 60) == 0
+
+
+def test_a_disturbance_is_no_excursion() -> None:
+    """Felt only from the sixth slice on, and for less than a tenth of the rest."""
+    series = np.ones(103)
+    series[5:13] = 3.0
+    assert level_again(series, 51) == 13
 
 
 def counts(due: list[float], done: list[float]) -> dict[str, np.ndarray]:

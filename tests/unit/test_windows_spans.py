@@ -8,6 +8,7 @@ from made_seconds import NS, START_NS, action, milestone
 
 from steelyard.analysis.windows.course import Elapsed, joined, passed, took, took_all, until
 from steelyard.analysis.windows.spans import Seconds, around_all, around_each
+from steelyard.results.actions import ActionTimes
 
 END_NS = START_NS + 100 * NS
 
@@ -121,7 +122,11 @@ def test_times_to_milestones() -> None:
 def test_what_never_came_is_censored() -> None:
     half = action("a", 20, 60, "limit", nodes=("node4", "node5"), milestones=ADD.milestones[:3])
     assert joined([half], END_NS) == Elapsed(80.0, reached=False)
+    assert until([half]) == {"up": 7.0}
     assert took(half, END_NS) == Elapsed(40.0, reached=False)
     assert took(action("a", 20, None, None), END_NS) == Elapsed(80.0, reached=False)
     assert took_all([ADD, half], END_NS) == Elapsed(40.0, reached=False)
+    never = ActionTimes("b", "restart")
+    assert took_all([ADD], END_NS, [ADD, never]) == Elapsed(30.0, reached=False)
+    assert took_all([ADD], END_NS, [ADD]) == Elapsed(30.0)
     assert joined([action("a", 20, 30, do="remove")], END_NS) is None

@@ -50,7 +50,7 @@ class LocalHost(LocalFiles):
         self._claimed: dict[str, Record] = {}
         self._ending: dict[str, Record] = {}  # an interrupted end can be taken up again
         self._children: dict[Identity, subprocess.Popen[bytes]] = {}
-        self._lock = threading.RLock()  # around every change of a record
+        self._lock = threading.RLock()  # around every change of a record, and what it records
 
     # --- the record of what was started here ---
 
@@ -158,7 +158,7 @@ class LocalHost(LocalFiles):
             record = self._record(cluster)
             record.cgroups += [str(folder) for folder in cgroup.folders(cluster, node)]
             record.save()
-        return cgroup.make(cluster, node)
+            return cgroup.make(cluster, node)
 
     def limit_cpu(self, group: Group, cores: float | None) -> None:
         """See `Host`."""
@@ -172,11 +172,12 @@ class LocalHost(LocalFiles):
         """See `Host`."""
         with self._lock:
             record = self._record(cluster)
-            if str(folder) in record.mounts:
+            if str(folder) not in record.mounts:
+                record.mounts.append(str(folder))
+                record.save()
+            elif folder.is_mount():
                 return
-            record.mounts.append(str(folder))
-            record.save()
-        mounts.make(folder, mib)
+            mounts.make(folder, mib)
 
     def unmount(self, cluster: str, folder: Path) -> None:
         """See `Host`."""
@@ -214,7 +215,10 @@ class LocalHost(LocalFiles):
 
     def start_disk(self, folder: Path) -> None:
         """See `Host`."""
-        mounts.start(folder)
+        with self._lock:
+            if not any(str(folder) in record.mounts for record in tuple(self._claimed.values())):
+                raise InfrastructureError(f"{folder} is no disk of a cluster that is up")
+            mounts.start(folder)
 
     # --- what servers are made of ---
 
@@ -269,8 +273,7 @@ class LocalHost(LocalFiles):
         return sampler
 
     def pids(self, target: WatchTarget) -> list[int]:
-        """A node's processes now, by the record of its cluster."""
-        with self._lock:
-            record = self._claimed.get(target.cluster)
-            found = list(record.processes_of(target.name).values()) if record else []
+        """A node's processes now, by the record of its cluster; waits for nobody who changes it."""
+        record = self._claimed.get(target.cluster)
+        found = record.processes_of(target.name).values() if record else ()
         return [one.pid for one in found if process.alive(one)]

@@ -76,7 +76,8 @@ class Record:
 
     def processes_of(self, node: str) -> dict[str, Identity]:
         """The processes of one node, by role; its only one has the empty role."""
-        found = ((name.partition("/"), process) for name, process in self.processes.items())
+        now = tuple(self.processes.items())  # others may start one meanwhile
+        found = ((name.partition("/"), process) for name, process in now)
         return {role: process for (owner, _, role), process in found if owner == node}
 
     def save(self) -> None:

@@ -271,17 +271,22 @@ class TrialRun:
     def _take_down(self) -> None:
         with self._timed("down"):
             self._try("down", lambda: self.testbed.down(self.show.say))
-            if self.director and self.director.join(0):
-                self._try("down", partial(self._down_again, self.director))
+            if self.director:
+                self._try("actions", partial(self._down_again, self.director))
         self.lease.ended()
 
     def _end_actions(self) -> None:
         """Give actions that were cut short a moment; those that wait for servers end when these are gone."""
         assert self.director is not None  # noqa: S101 - called when there is one
-        self.director.join(0 if self.interrupts.aborted else ACTIONS_GRACE_S)
+        left = self.director.join(0 if self.interrupts.aborted else ACTIONS_GRACE_S)
+        if left and self.lease.keep:
+            self.lease.keep = False  # they would go on in the next trial
+            self.manifest.warn("action", f"still under way, so that no cluster is kept: {', '.join(left)}")
 
     def _down_again(self, director: Director) -> None:
         """What an action may have started while the system was being taken down goes down, too."""
+        if not director.join(0):
+            return
         left = director.join(ACTIONS_LIMIT_S)
         self.testbed.down(self.show.say)
         if left:

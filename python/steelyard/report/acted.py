@@ -130,7 +130,7 @@ def read_acted(
     return Acted(
         listed,
         whole,
-        took_all(begun, phase.end_ns),
+        took_all(begun, phase.end_ns, actions),
         joined(begun, phase.end_ns),
         until(begun),
         _capacity(source.manifest, begun),

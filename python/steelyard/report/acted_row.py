@@ -5,23 +5,30 @@ from __future__ import annotations
 from steelyard.analysis.windows.course import Elapsed
 from steelyard.analysis.windows.effect import Effect
 from steelyard.report.acted import Acted
-from steelyard.spec.metrics import BEYOND, CENSORED
+from steelyard.spec.metrics import BEYOND, CENSORED, UNDONE
 
 Figures = dict[str, float | int | str | None]
 
 
 def figures(acted: Acted | None) -> Figures:
     """The figures of a trial on which actions acted; none of others."""
-    if acted is None or acted.whole is None:
+    if acted is None:
         return {}
+    found: Figures = {UNDONE: _undone(acted)}
+    if acted.whole is None:
+        return found
     whole = acted.whole
-    found: Figures = {}
     for name, elapsed in _times(acted, whole).items():
         found[name] = elapsed.seconds if elapsed and elapsed.reached else None
         found[f"{name}{BEYOND}"] = elapsed.seconds if elapsed and not elapsed.reached else None
     assert {*CENSORED} <= {*found}  # noqa: S101 - each of them may be censored
     found |= {f"until_{what.replace('-', '_')}_s": seconds for what, seconds in acted.until.items()}
     return found | of_effect(whole) | _moved(acted) | _wrong(whole)
+
+
+def _undone(acted: Acted) -> str | None:
+    """Actions that did not end as they should, in words; None where all were done."""
+    return "; ".join(f"{one.id} ({one.do}) {one.how}" for one in acted.actions if one.how != "done") or None
 
 
 def _times(acted: Acted, whole: Effect) -> dict[str, Elapsed | None]:

@@ -19,6 +19,8 @@ class Value(Model):
     """Of bounds and papers: of latencies `ns`, `us`, `ms` or `s`; left out, the metric's own."""
     above: PositiveFloat | None = None
     below: PositiveFloat | None = None
+    every: bool = False
+    """The statement is of every trial: one at or beyond a bound refutes it."""
     paper: Paper = None
     papers: Papers = Field(default_factory=dict)
 
@@ -26,6 +28,8 @@ class Value(Model):
     def _claims_something(self) -> Value:
         if self.above is None and self.below is None and self.paper is None and not self.papers:
             raise ValueError("say a bound (above, below) or the paper's figure")
+        if self.every and self.above is None and self.below is None:
+            raise ValueError("every wants a bound (above, below)")
         return self
 
 

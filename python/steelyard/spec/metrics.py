@@ -77,7 +77,9 @@ INSIDE = {
 
 CENSORED = {
     "scaling_s": Named("time from the first action's start to the last one's end", "s"),
-    "join_s": Named("time until every node that was added does its share", "s"),
+    "join_s": Named(
+        "time until every node that was added does its share (HBase: serves its first region)", "s"
+    ),
     "steady_again_s": Named("time from the first action's start until the run is steady again", "s"),
     "stabilise_s": Named("time from the last action's end until the run is steady again", "s"),
 }
@@ -105,6 +107,8 @@ TIMELINE = {
 """What actions on the cluster cost (analysis/windows)."""
 BEYOND = "_beyond"
 """Ends the column that holds how long a censored time was waited for in vain; its own is empty then."""
+UNDONE = "actions_undone"
+"""The column that tells in words which actions of a trial were not done; empty where all were."""
 CONTROL = "control_"
 """A figure of the trial of the same repetition without actions, over the same seconds."""
 WINDOWS = ("before", "during", "after")
@@ -174,6 +178,11 @@ def is_of_timeline(column: str) -> bool:
     """Whether a figure is of actions, or of windows around them."""
     own = column.removeprefix(CONTROL)
     return own in TIMELINE or _of_window(own) is not None
+
+
+def is_until(column: str) -> bool:
+    """Whether a figure is the time until a milestone."""
+    return _UNTIL.fullmatch(column) is not None
 
 
 def is_latency(column: str) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NoReturn
 
-from steelyard.errors import InputError
+from steelyard.errors import InputError, SteelyardError
 from steelyard.hosts.say import Say
 from steelyard.spec.local import LocalSystem
 from steelyard.systems import node
@@ -94,11 +95,18 @@ class FaultyCluster(RunningCluster[NodeT]):
 
     def _cut_power(self, chosen: Sequence[NodeT]) -> None:
         servers = [server for found in chosen for server in found.servers if server.alive]
+        try:
+            for server in servers:
+                server.send(signal.SIGSTOP)
+            for server in servers:
+                server.freeze()
+        except SteelyardError:  # as if it had not been tried: none stands still for ever
+            for server in servers:
+                with suppress(SteelyardError):
+                    server.send(signal.SIGCONT)
+            raise
         for server in servers:
             server.expected_up = False
-            server.send(signal.SIGSTOP)
-        for server in servers:
-            server.freeze()
         for found in chosen:
             if found.spec.namespace:
                 self.host.partition(self.name, found.spec.namespace)

@@ -37,6 +37,9 @@ def value(claim: Claim, check: Value, cells: Sequence[Cell]) -> Finding:
     if not bounds:
         return Finding("not claimed", words, whole, figures, None, claim.metric)
     answer, chance = _within([*found.values()], bounds)
+    if check.every and (beyond := _beyond([*found.values()], bounds)):
+        words = f"{words}; {beyond} trial{'s' * (beyond > 1)} beyond"
+        answer, chance = "refuted", 0.0  # a counterexample is no matter of chance
     claimed = " and ".join(f"{way} {bound / claim.scale():g} {claim.unit}".rstrip() for bound, way in bounds)
     return Finding(answer, f"{words}, claimed {claimed}", whole, figures, chance, claim.metric)
 
@@ -47,6 +50,12 @@ def _span(intervals: Sequence[Interval]) -> Interval:
     low, high = min(one.low for one in intervals), max(one.high for one in intervals)
     given = next((one.given for one in intervals if one.given), "")
     return Interval(middle, low, high, min(one.count for one in intervals), given)
+
+
+def _beyond(found: Sequence[Sample], bounds: Sequence[tuple[float, Way]]) -> int:
+    """Trials at or beyond a bound."""
+    values = [value for sample in found for value in sample.runs.values]
+    return sum(any(v <= b if way == "above" else v >= b for b, way in bounds) for v in values)
 
 
 def _within(found: Sequence[Sample], bounds: Sequence[tuple[float, Way]]) -> tuple[Answer, float]:

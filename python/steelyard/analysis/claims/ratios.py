@@ -21,6 +21,7 @@ from steelyard.analysis.evidence import Cell, versus, within
 from steelyard.analysis.stats.percentiles import Extremes
 from steelyard.analysis.stats.quotient import scaled
 from steelyard.analysis.stats.runs import FEW, Contrast, Interval
+from steelyard.analysis.stats.signs import Signs
 from steelyard.analysis.stats.verdicts import LEVEL, holm
 from steelyard.spec.checks import Claim, Equality, Ratio, Side
 
@@ -102,7 +103,7 @@ def equality(claim: Claim, check: Equality, pairs: Sequence[Pair]) -> Finding:
 def _beyond(compared: _Cells, whole: Interval, borders: tuple[float, float]) -> float:
     """The chance at which the whole, or one cell (Holm), lies beyond the margin; of either (Bonferroni)."""
     low, high = borders
-    plain = [one for one in compared.found if isinstance(one, (Contrast, Extremes))]
+    plain = [one for one in compared.found if isinstance(one, (Contrast, Extremes, Signs))]
     cells = [
         scaled(one, 1 / (high if one.log_ratio > 0 else low)).difference_p()
         if not math.log(low) <= one.log_ratio <= math.log(high)

@@ -14,7 +14,7 @@ from scipy import special
 
 from steelyard.analysis.evidence.counting import Lost, lost, told
 from steelyard.analysis.evidence.samples import Sample
-from steelyard.analysis.evidence.timelines import censored, host_to_blame
+from steelyard.analysis.evidence.timelines import censored, host_to_blame, undone, unread
 from steelyard.analysis.metrics import metric_of
 from steelyard.analysis.stats.percentiles import LEAST_UNITS, Merged, merged
 from steelyard.analysis.stats.runs import FEW, Runs
@@ -179,10 +179,11 @@ class Cell:
         return [f"{FEW - lacking} of {FEW} {_units(sample)} needed have {metric}"] if lacking else []
 
     def against(self, metric: str, unsteady: bool) -> list[str]:
-        """What speaks against judging it, however many units it has: losses through the system, times that
-        never came, no steady state."""
+        """What speaks against judging it, however many units it has: losses through the system, actions that
+        were not done, times that never came, no steady state."""
         found = told([one for one in self.losses if one.by == "system"], len(self.rows))
         found = [f"{words}; those that are left say nothing of it" for words in found]
+        found += undone(self.counting, metric) + unread(self.counting, metric)
         found += censored(self.counting, metric)
         if metric in STANDING or unsteady:
             return found

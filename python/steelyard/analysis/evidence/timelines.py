@@ -1,26 +1,51 @@
-"""What is said of a cell whose trials have figures of actions: times that never came, a host that was to
-blame."""
+"""What is said of a cell whose trials have figures of actions: actions that were not done, records that could
+not be read back, times that never came, a host that was to blame."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from steelyard.spec.metrics import BEYOND, CENSORED, is_of_timeline
+from steelyard.spec.metrics import BEYOND, CENSORED, LOAD, UNDONE, is_of_timeline, is_until
 
 Rows = Sequence[Mapping[str, Any]]
+FOUND = ("audit_lost", "audit_fields_lost", "audit_stale")
+"""Figures of the records that an audit could read."""
 HOST = {"host_busy_s": "over 95 % busy", "host_stolen_s": "over 1 % stolen"}
 
 
+def undone(rows: Rows, metric: str) -> list[str]:
+    """What speaks against judging trials with actions that were not done. Times are censored instead, and the
+    load went before."""
+    if metric in CENSORED or metric.startswith(LOAD):
+        return []
+    told = [str(words) for row in rows if (words := row.get(UNDONE))]
+    if not told:
+        return []
+    return [f"{len(told)} of {len(rows)} trials: {told[0]}: what was to be judged did not happen"]
+
+
+def unread(rows: Rows, metric: str) -> list[str]:
+    """What speaks against judging what was found of acknowledged writes: records that nobody could read."""
+    bad = sum(bool(row.get("audit_unread")) for row in rows) if metric in FOUND else 0
+    why = "records could not be read back, and may be lost"
+    return [f"{bad} of {len(rows)} trials: {why}"] if bad else []
+
+
 def censored(rows: Rows, metric: str) -> list[str]:
-    """What speaks against judging a time that was waited for in vain in some trial: those in which it came
-    are the quicker ones."""
-    if metric not in CENSORED:
+    """What speaks against judging a time that was waited for in vain in some trial, or is not known of it:
+    those in which it came are the quicker ones."""
+    if metric not in CENSORED and not is_until(metric):
         return []
     vain = [float(at) for row in rows if (at := row.get(f"{metric}{BEYOND}")) is not None]
-    return (
-        [f"{len(vain)} of {len(rows)} trials: {metric} is censored, above {min(vain):.3g} s"] if vain else []
-    )
+    have = sum(row.get(metric) is not None for row in rows)
+    found = []
+    if vain:
+        found.append(f"{len(vain)} of {len(rows)} trials: {metric} is censored, above {min(vain):.3g} s")
+    if have and (without := len(rows) - have - len(vain)):
+        why = f"{metric} did not come, or could not be told; those that have it are the quicker ones"
+        found.append(f"{without} of {len(rows)} trials: {why}")
+    return found
 
 
 def host_to_blame(rows: Rows, metric: str) -> list[str]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import overload
 
 from steelyard.analysis.stats.percentiles import Extremes
 from steelyard.analysis.stats.runs import CONFIDENCE, Contrast, Interval
+from steelyard.analysis.stats.signs import Signs
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,14 @@ def quotient(above: Contrast | Extremes, below: Contrast | Extremes) -> Contrast
     return Contrast(log_ratio, math.sqrt(sum(squares)), freedom, counts, given)
 
 
-def scaled(found: Contrast | Extremes, factor: float) -> Contrast | Extremes:
+@overload
+def scaled(found: Contrast | Extremes, factor: float) -> Contrast | Extremes: ...
+@overload
+def scaled(found: Signs, factor: float) -> Signs: ...
+def scaled(found: Contrast | Extremes | Signs, factor: float) -> Contrast | Extremes | Signs:
     """A ratio times a factor that is known."""
+    if isinstance(found, Signs):
+        return Signs(found.ratios * factor, found.given)
     if isinstance(found, Extremes):
         return Extremes(found.a, found.b * factor, found.given)
     return Contrast(found.log_ratio + math.log(factor), found.error, found.freedom, found.counts, found.given)

@@ -3,8 +3,9 @@
 The new steady state is the last half of what comes after an action. Median and p99 of slices of at least
 1,000 operations (in a closed loop throughput as well) are cut into level pieces by change points, as warm-up
 is (`analysis.steady`, after Barrett et al. 2017), on logarithms, since latencies scatter in proportion. Each
-is steady again with the first piece from which on at most a tenth lies at another level, and the run with the
-last of them.
+is steady again with the first piece from which on at most a tenth lies at another level, for no longer at a
+time than in the last half (else what the action did would pass for an excursion), and the run with the last
+of them.
 """
 
 from __future__ import annotations
@@ -39,13 +40,16 @@ def level_again(series: Floats, last: int) -> int | None:
     """The first place from which on a series is at the level of its end.
 
     Args:
-        series: positive values in the order of time.
+        series: values, none below zero, in the order of time.
         last: from here on to its end lies the new steady state.
 
     Returns:
-        The place, 0 when it never left that level; None when it comes to it later than at `last`.
+        The place, 0 when it never left that level; None when it comes to it later than at `last`, or when
+        the series ends at nothing, as the throughput of a closed loop that stands still.
     """
     level = float(np.median(series[last:]))
+    if level <= 0:
+        return None
     relative = np.log(np.maximum(series, np.finfo(float).tiny) / level)
     scatter = math.sqrt(long_run_variance(1 + relative[last:]))
     borders = [0, *change_points(1 + relative), series.size]
@@ -53,12 +57,23 @@ def level_again(series: Floats, last: int) -> int | None:
     for start, end in pairwise(borders):
         near = max(ALIKE, SIGMAS * scatter / math.sqrt(end - start))
         unlike[start:end] = abs(relative[start:end].mean()) > near
+    usual = _longest(unlike[last:])
     for start in borders[:-1]:
         if start > last:
             return None
-        if not unlike[start] and unlike[start:].mean() <= EXCURSIONS:
+        rest = unlike[start:]
+        if not unlike[start] and rest.mean() <= EXCURSIONS and _longest(rest) <= usual:
             return start
     return None
+
+
+def _longest(unlike: NDArray[np.bool_]) -> int:
+    """How many neighbours at most are at another level."""
+    longest = held = 0
+    for one in unlike.tolist():
+        held = held + 1 if one else 0
+        longest = max(longest, held)
+    return longest
 
 
 def steady_again(latencies: BySecond, windows: Windows, done_per_s: Floats | None = None) -> Elapsed | None:

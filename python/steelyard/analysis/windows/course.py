@@ -54,13 +54,21 @@ def took(action: ActionTimes, run_end_ns: int) -> Elapsed:
     return Elapsed((end_ns - action.started_ns) / NS, action.how == "done")
 
 
-def took_all(actions: Sequence[ActionTimes], run_end_ns: int) -> Elapsed | None:
-    """From the first start to the last end of several actions; None of none."""
+def took_all(
+    actions: Sequence[ActionTimes], run_end_ns: int, planned: Sequence[ActionTimes] = ()
+) -> Elapsed | None:
+    """From the first start to the last end of several actions; None of none.
+
+    Args:
+        actions: those that started.
+        run_end_ns: when the phase ended, CLOCK_MONOTONIC.
+        planned: all of the timeline: the time is censored if one of them was not done, or never started.
+    """
     if not actions:
         return None
     first = min(a.started_ns or 0 for a in actions)
     ends = [run_end_ns if a.ended_ns is None else a.ended_ns for a in actions]
-    return Elapsed((max(ends) - first) / NS, all(a.how == "done" for a in actions))
+    return Elapsed((max(ends) - first) / NS, all(a.how == "done" for a in (*actions, *planned)))
 
 
 def passed(action: ActionTimes) -> tuple[Passed, ...]:
@@ -73,14 +81,25 @@ def passed(action: ActionTimes) -> tuple[Passed, ...]:
 
 
 def until(actions: Sequence[ActionTimes]) -> dict[str, float]:
-    """Milestone -> seconds from the first action's start until the last node passed it."""
+    """Milestone -> seconds from the first action's start until the last node passed it; none that a node did
+    not pass which an action names, and another of whose nodes did."""
     if not actions:
         return {}
     first = min(a.started_ns or 0 for a in actions)
     found: dict[str, float] = {}
     for row in _milestones(actions):
         found[row.what] = max(found.get(row.what, 0.0), (row.t_ns - first) / NS)
-    return found
+    lacking = {what for action in actions for what in _lacking(action)}
+    return {what: seconds for what, seconds in found.items() if what not in lacking}
+
+
+def _lacking(action: ActionTimes) -> set[str]:
+    """Milestones that some of an action's nodes passed, and not all."""
+    passed_by: dict[str, set[str]] = {}
+    for row in action.milestones:
+        if row.node in action.nodes:
+            passed_by.setdefault(row.what, set()).add(row.node)
+    return {what for what, nodes in passed_by.items() if not {*action.nodes} <= nodes}
 
 
 def joined(actions: Sequence[ActionTimes], run_end_ns: int) -> Elapsed | None:

@@ -63,7 +63,8 @@ class Effect:
         felt: the seconds until then.
         times, done: of each window.
         excess_s: as of `impact.excess_s`, within `felt`.
-        worst, spread: of the slices of `felt`.
+        worst, spread: of the slices from the action's start to the end of what comes after: as long in every
+            trial of one timeline, while how long `felt` is was chosen by what came of it.
         bound_ns, outside_s: a bound, and the seconds of `felt` whose p99 was above it.
         lost_operations: as of `losses.lost_operations`, within `felt`; None in a closed loop.
         failures: attempts by window, coordinator and kind.
@@ -138,8 +139,8 @@ def effect(phase: Measured, windows: Windows, within: Seconds | None = None) -> 
         times=_times(phase.latencies, windows),
         done=tuple(_done(phase.counts, name, window) for name, window in windows.each()),
         excess_s=impact.excess_s(total, windows.before, within),
-        worst=impact.worst(total, within),
-        spread=impact.spread(total, within),
+        worst=impact.worst(total, windows.rest),
+        spread=impact.spread(total, windows.rest),
         bound_ns=bound_ns,
         outside_s=None if bound_ns is None else impact.outside_s(total, within, bound_ns),
         lost_operations=None if phase.closed else losses.lost_operations(phase.counts, within),

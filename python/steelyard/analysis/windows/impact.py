@@ -51,7 +51,7 @@ def excess_s(latencies: BySecond, before: Seconds, within: Seconds) -> float | N
     if held.p99_ns is None or held.mean_ns is None:
         return None
     total = 0.0
-    for one in latencies.slices(within):
+    for one in latencies.slices(within) or [within]:  # few that waited long are felt as well
         found = latencies.merged(one)
         total += max((found.mean_ns or 0.0) - held.mean_ns, 0.0) * found.count
     return total / NS
@@ -74,9 +74,12 @@ def spread(latencies: BySecond, within: Seconds) -> float | None:
     return float(found.std() / found.mean()) if found.size > 1 else None
 
 
-def outside_s(latencies: BySecond, within: Seconds, bound_ns: float) -> float:
-    """Seconds of the slices whose p99 is above a bound: the time out of the objective."""
+def outside_s(latencies: BySecond, within: Seconds, bound_ns: float) -> float | None:
+    """Seconds of the slices whose p99 is above a bound: the time out of the objective; None where there are
+    too few operations for one slice."""
     slices = latencies.slices(within)
+    if not slices:
+        return None
     return float(sum(len(one) for one in slices if (latencies.merged(one).p99_ns or 0.0) > bound_ns))
 
 

@@ -1,11 +1,16 @@
-"""Commands of the user's own: run as words without a shell, ended with everything they started."""
+"""Commands of the user's own: run as words without a shell, ended with everything they started.
+
+Whoever waits for one must be on the thread that started it: the kernel ends it with that thread.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -33,7 +38,7 @@ def run_command(words: Sequence[str], log: Path, cancelled: threading.Event) -> 
         out.flush()
         try:
             process = subprocess.Popen(
-                list(words), stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
+                _shielded(words), stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
             )
         except OSError as error:
             raise InfrastructureError(f"{words[0]} cannot be run: {error.strerror or error}") from error
@@ -63,6 +68,12 @@ def last_line(log: Path) -> str:
     return ""
 
 
+def _shielded(words: Sequence[str]) -> list[str]:
+    """Words that die with us, however we end; those that cannot be run stay as they are, to say so."""
+    tool = shutil.which("setpriv")
+    return [*([tool, "--pdeathsig", "KILL", "--"] if tool and shutil.which(words[0]) else []), *words]
+
+
 def _status(process: subprocess.Popen[bytes]) -> int | None:
     with suppress(subprocess.TimeoutExpired):
         return process.wait(LOOK_EVERY_S)
@@ -70,10 +81,21 @@ def _status(process: subprocess.Popen[bytes]) -> int | None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ask it and all of its session to end, and see to it."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, number)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(GRACE_S)
-            return
+    """Ask it and all of its session to end, and see to it, also where it has ended and others have not."""
+    _signal_all(process, signal.SIGTERM)
+    until = time.monotonic() + GRACE_S
+    while not _ended(process) and time.monotonic() < until:
+        time.sleep(LOOK_EVERY_S)
+    _signal_all(process, signal.SIGKILL)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(GRACE_S)
+
+
+def _signal_all(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
+
+
+def _ended(process: subprocess.Popen[bytes]) -> bool:
+    """Whether it has; it is not reaped, so that its id stays its group's."""
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None

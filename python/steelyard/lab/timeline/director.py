@@ -132,8 +132,8 @@ class Director:
 
     def _start(self, course: Course) -> None:
         thread = threading.Thread(target=self._perform, args=(course.action,), name=course.id, daemon=True)
-        self._threads[course.id] = thread
         thread.start()
+        self._threads[course.id] = thread  # only what could be started can be waited for
 
     def _perform(self, action: Any) -> None:
         """One action, on its own thread."""

@@ -12,6 +12,8 @@ Key = tuple[str | None, str]
 """A node (None: the client) and a metric."""
 CPU_CORES, CPU_TOTAL = "cpu_cores", "cpu_seconds_total"
 PER_S, TOTAL = "_per_s", "_total"
+SAME_NS = 3_000_000_000
+"""A counter that stands still for less may be one sample that was looked at twice."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ class NodeFigures:
 
     def __init__(self, latest: Latest) -> None:
         self._latest = latest
-        self._before: dict[Key, tuple[int, float]] = {}
+        self._before: dict[Key, tuple[int, float, float | None]] = {}  # when, the counter, its rate then
 
     def get(self, node: str, metric: str, now_ns: int) -> float | None:
         """The figure now; None while it is not known: a rate needs two different samples."""
@@ -117,8 +119,15 @@ class NodeFigures:
         value = self._latest(node, counter)
         if value is None:
             return None
-        before = self._before.get((node, metric))
-        self._before[node, metric] = (now_ns, value)
-        if before is None or now_ns <= before[0] or value < before[1]:
-            return None
-        return (value - before[1]) / ((now_ns - before[0]) / 1e9)
+        return self._rate((node, metric), now_ns, value)
+
+    def _rate(self, key: Key, now_ns: int, value: float) -> float | None:
+        rate = None
+        if before := self._before.get(key):
+            then_ns, seen, known = before
+            if value == seen and now_ns - then_ns < SAME_NS:
+                return known
+            if now_ns > then_ns and value >= seen:
+                rate = (value - seen) / ((now_ns - then_ns) / 1e9)
+        self._before[key] = (now_ns, value, rate)
+        return rate

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,11 +103,19 @@ def _remove(_action: Any, nodes: Sequence[str], scene: Scene) -> int | None:
     return moved
 
 
+def _each_in_turn(nodes: Sequence[str], scene: Scene) -> Iterator[str]:
+    """The nodes, as long as somebody waits for the action."""
+    for node in nodes:
+        if scene.cancelled.is_set():
+            raise Cancelled
+        yield node
+
+
 def _noticed(call: OfNode, milestone: str, *, missed: bool) -> How:
     """What makes a node unable to answer, or able again: done when the others have noticed."""
 
     def how(action: Any, nodes: Sequence[str], scene: Scene) -> None:
-        for node in nodes:
+        for node in _each_in_turn(nodes, scene):
             call(scene.testbed, action, node, scene.say)
             scene.note(node, milestone)
             _await_others(node, scene, missed=missed)
@@ -118,15 +126,25 @@ def _noticed(call: OfNode, milestone: str, *, missed: bool) -> How:
 def _await_others(server: str, scene: Scene, *, missed: bool) -> None:
     """Wait until the others have noticed that a node is gone or there again, as long as there are any."""
     node, _, part = server.partition("/")
-    can_tell = "detect" in scene.testbed.capabilities and len(members(scene.testbed)) > 1
+    known = members(scene.testbed)  # a node of masters is none of them
+    can_tell = "detect" in scene.testbed.capabilities and node in known and len(known) > 1
     if not can_tell or part not in ("", REGION_SERVER):
         return
     while _is_missed(scene.testbed, node) is not missed:
         if not scene.testbed.serves():
             return
+        if not missed:
+            _check_alive(node, scene.testbed)
         if scene.cancelled.wait(ASK_EVERY_S):
             raise Cancelled
     scene.note(node, "detected" if missed else "serves")
+
+
+def _check_alive(node: str, testbed: Any) -> None:
+    """A server that gave up while nobody heard it is not waited for."""
+    for death in testbed.dead():
+        if death.server in (node, f"{node}/{REGION_SERVER}"):
+            raise InfrastructureError(f"{death.server} did not come back: {death.why}")
 
 
 def _is_missed(testbed: Any, node: str) -> bool | None:
@@ -138,7 +156,7 @@ def _is_missed(testbed: Any, node: str) -> bool | None:
 
 
 def _resize(action: Any, nodes: Sequence[str], scene: Scene) -> None:
-    for node in nodes:
+    for node in _each_in_turn(nodes, scene):
         scene.testbed.resize(node, action.cpu or None)
         scene.note(node, "resized")
         if action.restart:
@@ -152,7 +170,7 @@ def _balance(_action: Any, _nodes: Sequence[str], scene: Scene) -> None:
 
 
 def _upgrade(action: Any, nodes: Sequence[str], scene: Scene) -> None:
-    for node in nodes:
+    for node in _each_in_turn(nodes, scene):
         scene.testbed.upgrade(node, action.version, scene.note, scene.say)
 
 
@@ -175,7 +193,7 @@ def _each(call: OfNode, milestone: str) -> How:
     """One node after the other."""
 
     def how(action: Any, nodes: Sequence[str], scene: Scene) -> None:
-        for node in nodes:
+        for node in _each_in_turn(nodes, scene):
             call(scene.testbed, action, node, scene.say)
             scene.note(node, milestone)
 

@@ -142,9 +142,10 @@ def _felt(trial: TrialReport) -> Table | None:
     bound = trial.acted.whole.bound_ns
     note += (
         " excess: response seconds beyond the mean before, summed over operations; worst and spread "
-        "(coefficient of variation): p99 of every thousand operations; outside: seconds whose p99 was above "
-        f"{milliseconds(bound)} ms; lost: operations due and not done in their second; busy, stolen: seconds "
-        "with the host over 95 % busy, or over 1 % stolen: there it may be to blame."
+        "(coefficient of variation): p99 of every thousand operations from its start on; outside: "
+        f"seconds whose p99 was above {milliseconds(bound)} ms; lost: operations due and not "
+        "done in their second; busy, stolen: seconds with the host over 95 % busy, or over 1 % stolen: "
+        "there it may be to blame."
     )
     columns = (
         "action", "felt, s", "excess, s", "worst p99, ms", "spread", "outside, s", "lost", "busy, s",

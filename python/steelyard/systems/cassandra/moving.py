@@ -74,10 +74,10 @@ def wait_joined(
 
 
 def _note_announced(joiners: Sequence[LocalNode], members: Sequence[Inside], milestones: Milestones) -> None:
-    """By the first member who answers with a node that is joining."""
+    """By any member that knows of a node that is joining."""
     if all(milestones.has(node, "announced") for node in joiners):
         return
-    announced = next((found for member in members if (found := member.joining())), frozenset())
+    announced = frozenset[str]().union(*(member.joining() for member in members))
     for node in joiners:
         if node.spec.address in announced:
             milestones.reached(node, "announced")
@@ -154,7 +154,7 @@ def remove_dead(dead: LocalNode, others: Sequence[LocalNode], port: int, milesto
         identity = next((hosts[name] for name in hosts if name.lstrip("/") == dead.spec.address), None)
         if identity is None:
             raise InfrastructureError(f"{alive[0].name} knows no node at {dead.spec.address}")
-        _wait_missed(dead, inside)
+        _wait_missed(dead, alive, inside)
         milestones.reached(dead, "leaving")
         inside[0].operate("removenode", identity, timeout_s=MOVE_LIMIT_S)
         moved = sum(node.received() for node in inside) - before
@@ -163,10 +163,11 @@ def remove_dead(dead: LocalNode, others: Sequence[LocalNode], port: int, milesto
     return moved
 
 
-def _wait_missed(dead: LocalNode, members: Sequence[Inside]) -> None:
+def _wait_missed(dead: LocalNode, others: Sequence[LocalNode], members: Sequence[Inside]) -> None:
     """Members refuse to remove a node while one of them counts it as alive: some 20 s after its death."""
 
     def missed() -> bool:
+        _check_alive(others, dead)
         return all(dead.spec.address in (member.unreachable() or ()) for member in members)
 
     wait_until(missed, [], MOVE_LIMIT_S, f"{dead.name} is dead, and others do not notice")
@@ -174,12 +175,20 @@ def _wait_missed(dead: LocalNode, members: Sequence[Inside]) -> None:
 
 def _wait_forgotten(gone: LocalNode, others: Sequence[LocalNode]) -> None:
     def forgotten() -> bool:
-        alive = [node for node in others if node.alive]
+        alive = _check_alive(others, gone)
         with suppress(OSError):
             return not any(gone.spec.address in ring.members_seen(node.place) for node in alive)
         return False
 
     wait_until(forgotten, [], MOVE_LIMIT_S, f"{gone.name} is still known to others")
+
+
+def _check_alive(others: Sequence[LocalNode], gone: LocalNode) -> Sequence[LocalNode]:
+    """Those of the others that are alive; without any nothing would end a wait for them."""
+    alive = [node for node in others if node.alive]
+    if not alive:
+        raise InfrastructureError(f"{gone.name} was to leave, and no other node is alive any more")
+    return alive
 
 
 def _died(server: Server) -> SteelyardError:

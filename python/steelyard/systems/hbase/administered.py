@@ -47,6 +47,18 @@ class AdministeredHBase(LocalCluster[HBaseNode]):
         except OSError as error:
             raise InfrastructureError(f"{what}: {error}") from error
 
+    def _while_up(self, ready: Callable[[], bool], what: str) -> Callable[[], bool]:
+        """A condition that is given up, saying what is not so, once no region server is alive any more."""
+
+        def asked() -> bool:
+            if ready():
+                return True
+            if not self.serves():
+                raise InfrastructureError(f"{what}, and no region server is alive any more")
+            return False
+
+        return asked
+
     def _exclude(self, wanted: Mapping[str, str]) -> None:
         """Have HDFS empty these DataNodes, and no others."""
         names = hdfs.name_node(self._layout)

@@ -14,7 +14,7 @@ from steelyard.systems.capabilities import AddOptions, Note
 from steelyard.systems.cluster import START_LIMIT_S
 from steelyard.systems.hbase import admin, serving
 from steelyard.systems.hbase.administered import MOVE_LIMIT_S, AdministeredHBase, answered
-from steelyard.systems.hbase.layout import REGIONSERVER, having
+from steelyard.systems.hbase.layout import REGIONSERVER
 from steelyard.systems.hbase.node import HBaseNode
 from steelyard.systems.server import Server
 from steelyard.systems.waiting import wait_until
@@ -79,8 +79,9 @@ class JoiningHBase(AdministeredHBase):
             note(found.name, "balanced")
 
     def _spread(self) -> dict[str, int]:
-        """Regions of tables by node."""
-        specs = having(self._layout, REGIONSERVER)
+        """Regions of tables by node, as far as its region server is alive."""
+        there = [found for found in self.nodes if REGIONSERVER in found.spec.roles]
+        specs = [found.spec for found in there if found.server(REGIONSERVER).alive]
         counts = "a server does not tell its regions"
         return self._ask(lambda: {spec.name: len(admin.regions(spec)) for spec in specs}, counts)
 
@@ -93,7 +94,7 @@ class JoiningHBase(AdministeredHBase):
             moved.extend([] if done is None else [done])
             return bool(moved)
 
-        wait_until(ran, _servers(joined), MOVE_LIMIT_S, "the master does not run the balancer")
+        wait_until(answered(ran), _servers(joined), MOVE_LIMIT_S, "the master does not run the balancer")
         return moved[0]
 
     def _wait_moved(self, joined: Sequence[HBaseNode], assigned: set[str], note: Note) -> None:

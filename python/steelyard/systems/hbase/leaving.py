@@ -88,7 +88,8 @@ class LeavingHBase(AdministeredHBase):
         wait_until(answered(drained), [server], MOVE_LIMIT_S, f"{found.name} still serves regions")
         ask_to_leave([server], LEAVE_LIMIT_S)
         gone = answered(lambda: name not in serving.registered(self._master()))
-        wait_until(gone, [], START_LIMIT_S, f"the master still counts {found.name}")
+        what = f"the master still counts {found.name}"
+        wait_until(self._while_up(gone, what), [], START_LIMIT_S, what)
         self._wait_registered(others, [])
         self._ask(lambda: admin.recommission(self._master(), name), "its mark could not be taken away")
 

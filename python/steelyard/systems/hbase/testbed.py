@@ -151,7 +151,8 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
             return not reason
 
         try:
-            self._wait(ready, servers, "HBase does not serve")
+            what = "HBase does not serve"
+            self._wait(ready if servers else self._while_up(ready, what), servers, what)
         except InfrastructureError as error:
             why = f"; at last: {reason}" if reason else ""
             raise InfrastructureError(f"{error.message}{why}", hint=error.hint) from None

@@ -1,0 +1,87 @@
+"""Commands of the user's own: what is left of them when nobody waits for them any more."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from steelyard.errors import InfrastructureError
+from steelyard.lab.timeline.commands import Cancelled, run_command
+
+LIMIT_S = 20.0
+TOOL = """
+import sys, threading
+from pathlib import Path
+from steelyard.lab.timeline.commands import run_command
+run_command(["sh", "-c", sys.argv[1]], Path(sys.argv[2]), threading.Event())
+"""
+
+
+def until(holds: Callable[[], bool]) -> None:
+    limit = time.monotonic() + LIMIT_S
+    while not holds():
+        assert time.monotonic() < limit
+        time.sleep(0.02)
+
+
+def written(path: Path) -> bool:
+    return path.exists() and path.read_text().endswith("\n")
+
+
+def gone(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def end_of(path: Path) -> None:
+    """The process that wrote its id there ends; a test that fails leaves none."""
+    pid = int(path.read_text())
+    try:
+        until(lambda: gone(pid))
+    finally:
+        if not gone(pid):
+            psutil.Process(pid).kill()
+
+
+def test_what_a_command_started_ends_with_it_even_if_it_does_not_listen(tmp_path: Path) -> None:
+    deaf, cancelled = tmp_path / "deaf", threading.Event()
+    script = f"sh -c 'trap \"\" TERM; echo $$ > {deaf}; exec sleep 1000' & wait"
+
+    def cancel() -> None:
+        until(lambda: written(deaf))
+        cancelled.set()
+
+    watcher = threading.Thread(target=cancel)
+    watcher.start()
+    with pytest.raises(Cancelled):
+        run_command(["sh", "-c", script], tmp_path / "logs" / "it.txt", cancelled)
+    watcher.join()
+    end_of(deaf)
+
+
+@pytest.mark.skipif(not shutil.which("setpriv"), reason="no `setpriv` program")
+def test_a_command_dies_with_the_tool(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    words = [sys.executable, "-c", TOOL, f"echo $$ > {mark}; exec sleep 1000", str(tmp_path / "it.txt")]
+    with subprocess.Popen(words) as tool:
+        until(lambda: written(mark))
+        tool.kill()
+    end_of(mark)
+
+
+def test_what_cannot_be_run_is_told_as_it_is(tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.write_text("no program")
+    for name, why in (("no-such-program", "No such file or directory"), (str(plain), "Permission denied")):
+        with pytest.raises(InfrastructureError, match=f"{name} cannot be run: {why}"):
+            run_command([name], tmp_path / "it.txt", threading.Event())
