@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from steelyard.report import write_report
 
@@ -82,10 +82,7 @@ class Visit:
         self.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
         for chart in self.page.locator(".chart").all():
             chart.scroll_into_view_if_needed()
-        self.page.wait_for_function(
-            "document.querySelectorAll('.chart').length === "
-            "document.querySelectorAll('.chart[data-drawn]').length"
-        )
+        expect(self.page.locator(".chart:not([data-drawn])")).to_have_count(0, timeout=30_000)
 
 
 @pytest.mark.parametrize(
