@@ -287,7 +287,7 @@ def test_the_page_says_what_can_be_run(tmp_path: Path) -> None:
             {"id": "run", "at": 30.0, "do": "run", "command": ["scale", "--replicas=4", "a b"],
              "done": {"command": ["rollout", "status"], "every": "1s"}},
         ),
-        ("1s upgrade version=4.1", {"id": "upgrade", "at": 1.0, "do": "upgrade", "version": "4.1"}),
+        ("1s restart rolling=true", {"id": "restart", "at": 1.0, "do": "restart", "rolling": True}),
     ],
 )  # fmt: skip
 def test_words_of_the_command_line_are_actions(text: str, values: dict[str, Any]) -> None:

@@ -306,7 +306,7 @@ def test_the_end_of_the_run_makes_the_rest_unfinished(tmp_path: Path) -> None:
     assert not [p for p in psutil.Process().children(recursive=True) if "sleep" in p.name()]
 
 
-@pytest.mark.parametrize("what", ["flush", "resize cpu=1", "upgrade version=5.0.4 rolling=true"])
+@pytest.mark.parametrize("what", ["flush", "resize cpu=1", "restart rolling=true"])
 def test_when_the_run_is_over_no_further_node_is_touched(tmp_path: Path, what: str) -> None:
     play = Play(tmp_path, f"0 {what}")
     touched: list[str] = []

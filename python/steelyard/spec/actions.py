@@ -136,22 +136,6 @@ class Repair(AnyNode):
     do: Literal["repair"]
 
 
-class Upgrade(Doing):
-    """Nodes go on with another version."""
-
-    needs: ClassVar[str] = "upgrade"
-    do: Literal["upgrade"]
-    version: str
-    node: Node | None = None
-    rolling: bool = False
-    """Every node, one after the other."""
-
-    @model_validator(mode="after")
-    def _either(self) -> Upgrade:
-        _one_way(self.node, rolling=self.rolling)
-        return self
-
-
 class Run(Doing):
     """A command of the user's own, such as kubectl: how a cluster that we do not operate is changed."""
 
@@ -178,7 +162,7 @@ def _one_way(node: str | None, *, rolling: bool) -> None:
 
 Action = Annotated[
     Add | Remove | Kill | Freeze | Thaw | Restart | Resize | Partition | Heal | Throttle | StreamLimit
-    | CompactionLimit | Balance | Compact | Flush | Cleanup | Repair | Upgrade | PowerLoss | Run,
+    | CompactionLimit | Balance | Compact | Flush | Cleanup | Repair | PowerLoss | Run,
     Discriminator("do"),
 ]  # fmt: skip
 """Any of them, told apart by `do`."""

@@ -26,13 +26,12 @@ from steelyard.systems.changes import (
     Removes,
     Repairs,
     Throttles,
-    Upgrades,
 )
 
 __all__ = [
     "CAPABILITIES", "AddOptions", "Adds", "Balances", "CleansUp", "Compacts", "Detects", "Flushes", "Freezes",
     "Kills", "LimitsCompactions", "LimitsStreams", "LosesPower", "Note", "Partitions", "Removes", "Repairs",
-    "Resizes", "Restarts", "Settles", "Snapshots", "Throttles", "Upgrades", "Watched", "check", "require",
+    "Resizes", "Restarts", "Settles", "Snapshots", "Throttles", "Watched", "check", "require",
     "snapshots",
 ]  # fmt: skip
 
@@ -148,7 +147,7 @@ CAPABILITIES: Mapping[str, Any] = {
     "resize": Resizes, "flush": Flushes, "compact": Compacts, "balance": Balances, "snapshot": Snapshots,
     "add": Adds, "remove": Removes, "limit_streams": LimitsStreams, "limit_compactions": LimitsCompactions,
     "cleanup": CleansUp, "repair": Repairs, "partition": Partitions, "throttle": Throttles,
-    "upgrade": Upgrades, "power_loss": LosesPower, "detect": Detects,
+    "power_loss": LosesPower, "detect": Detects,
 }  # fmt: skip
 """Name -> what a testbed that has it can do."""
 

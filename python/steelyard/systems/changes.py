@@ -133,15 +133,6 @@ class Throttles(Protocol):
 
 
 @runtime_checkable
-class Upgrades(Protocol):
-    """Its nodes can go on with another version."""
-
-    def upgrade(self, node: str, version: str, note: Note, say: Say) -> None:
-        """Stop a node in order, start it with another version on the same data; returns when it serves."""
-        ...
-
-
-@runtime_checkable
 class LosesPower(Protocol):
     """Nodes can lose what was written and not synced."""
 

@@ -169,11 +169,6 @@ def _balance(_action: Any, _nodes: Sequence[str], scene: Scene) -> None:
     scene.note("", "balanced")
 
 
-def _upgrade(action: Any, nodes: Sequence[str], scene: Scene) -> None:
-    for node in _each_in_turn(nodes, scene):
-        scene.testbed.upgrade(node, action.version, scene.note, scene.say)
-
-
 def _power_loss(_action: Any, nodes: Sequence[str], scene: Scene) -> None:
     scene.testbed.power_loss(nodes, scene.note, scene.say)
 
@@ -218,7 +213,6 @@ HOW: Mapping[str, How] = {
     "flush": _each(lambda bed, _, node, __: bed.flush(node), "flushed"),
     "cleanup": _each(lambda bed, _, node, __: bed.cleanup(node), "cleaned"),
     "repair": _each(lambda bed, _, node, __: bed.repair(node), "repaired"),
-    "upgrade": _upgrade,
     "power-loss": _power_loss,
     "run": _run,
 }  # fmt: skip

@@ -9,7 +9,7 @@ from steelyard.report.acted import Acted, OneAction
 
 SERVES, ABSENT = "serves", "not there"
 DOING = {"add": "starting", "remove": "leaving", "kill": "down", "freeze": "frozen", "partition": "cut off",
-         "restart": "restarting", "resize": "resizing", "upgrade": "upgrading",
+         "restart": "restarting", "resize": "resizing",
          "power-loss": "without power"}  # fmt: skip
 """What an action makes of its nodes as soon as it starts; others leave them serving."""
 ENDS = {"remove": ABSENT, "kill": "down", "freeze": "frozen", "partition": "cut off"}

@@ -78,12 +78,15 @@ class ChangingCassandra(LocalCluster[LocalNode]):
             yaml = config.node_settings(shared, spec, self.ring_name, seed, token)
             return self._make_with(spec, group, yaml, *properties)
 
+        port = (
+            self._port_inside()
+        )  # before anything is started: without it nobody knows when they have joined
         joiners = self._grow(names, make, limited=options.limited)
         say(f"{', '.join(names)} join{'s' * (len(names) == 1)}")
         with self._streams_limited(alive, options.stream_mbit):
             for found in joiners:
                 found.start()
-            received = moving.wait_joined(joiners, others, self._port_inside(), Milestones(note))
+            received = moving.wait_joined(joiners, others, port, Milestones(note))
         for found in [] if options.limited else joiners:
             self._limit_node(found)
         if options.bootstrap:
