@@ -12,7 +12,7 @@ from made_acted import AGAIN_S, END_S, MOVED, SECONDS, START_S, make_acted, run_
 from test_report_formats import HOSTILE, text_of
 
 from steelyard.analysis.claims import judge
-from steelyard.analysis.windows.course import Elapsed
+from steelyard.analysis.windows.milestones import Elapsed
 from steelyard.report import paired, write_report
 from steelyard.report.acted import Acted, OneAction
 from steelyard.report.acted_row import figures
@@ -278,7 +278,7 @@ def one(**more: object) -> OneAction:
 
 
 def test_lanes_leave_nothing_out() -> None:
-    from steelyard.analysis.windows.course import Passed
+    from steelyard.analysis.windows.milestones import Passed
 
     acted = Acted((
         one(start_s=10.0, took=Elapsed(1.0)),
@@ -296,7 +296,7 @@ def test_lanes_leave_nothing_out() -> None:
 
 
 def test_what_acts_on_all_shows_on_those_that_passed_something() -> None:
-    from steelyard.analysis.windows.course import Passed
+    from steelyard.analysis.windows.milestones import Passed
 
     whole = one(
         do="power-loss", nodes=(), start_s=10.0, took=Elapsed(5.0), passed=(Passed("up", "node1", 3.0),)

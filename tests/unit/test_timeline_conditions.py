@@ -10,8 +10,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from steelyard.analysis.steady import Steady
+from steelyard.lab.timeline.action_state import ActionState
 from steelyard.lab.timeline.conditions import NS, After, Holds, IsSteady, Trigger
-from steelyard.lab.timeline.course import Course
 from steelyard.lab.timeline.figures import NodeFigures, Second, Seconds
 from steelyard.results.actions import ActionRow, MilestoneRow
 from steelyard.spec.actions import Action
@@ -32,9 +32,9 @@ def trigger(text: str, *, began_ns: int = 0, paced: bool = True) -> Trigger:
     return Trigger(action(text), began_ns, paced=paced)
 
 
-def course(text: str) -> Course:
+def state(text: str) -> ActionState:
     asked = action(text)
-    return Course(asked, Trigger(asked, 0, paced=True))
+    return ActionState(asked, Trigger(asked, 0, paced=True))
 
 
 # --- figures ---
@@ -169,11 +169,11 @@ def test_all_conditions_must_come_true() -> None:
     assert found.due_ns == 12 * NS
 
 
-# --- the course of an action ---
+# --- the state of an action ---
 
 
 def test_the_way_of_an_action() -> None:
-    join = course("10s add nodes=1")
+    join = state("10s add nodes=1")
     assert not join.due(9 * NS)
     assert join.due(10 * NS)
     parameters = {"nodes": 1, "bootstrap": True, "balance": True, "limited": True}
@@ -190,7 +190,7 @@ def test_the_way_of_an_action() -> None:
 
 
 def test_a_milestone_that_all_nodes_have_passed_ends_it_and_later_ones_are_kept() -> None:
-    join = course("0 add nodes=2 done=joined")
+    join = state("0 add nodes=2 done=joined")
     join.requested(1)
     join.started(2, ["node4", "node5"])
     assert len(join.noted("node4", "joined", 3)) == 1
@@ -202,7 +202,7 @@ def test_a_milestone_that_all_nodes_have_passed_ends_it_and_later_ones_are_kept(
 
 
 def test_a_milestone_that_never_came_is_a_failure() -> None:
-    join = course("0 add done=assigned")
+    join = state("0 add done=assigned")
     join.requested(1)
     join.started(2, ["node4"])
     [ended] = join.returned(3, None)
@@ -211,7 +211,7 @@ def test_a_milestone_that_never_came_is_a_failure() -> None:
 
 
 def test_a_figure_that_must_hold_is_asked_for_from_the_systems_answer_on() -> None:
-    kill = course("0 kill node=node1 done=p99_ms<50,2s")
+    kill = state("0 kill node=node1 done=p99_ms<50,2s")
     kill.requested(1)
     kill.started(2, ["node1"])
     assert kill.second(second(p99_ms=1.0), NS, {}) == []
@@ -222,7 +222,7 @@ def test_a_figure_that_must_hold_is_asked_for_from_the_systems_answer_on() -> No
 
 
 def test_past_its_limit_it_is_let_be() -> None:
-    join = course("0 add limit=10s")
+    join = state("0 add limit=10s")
     join.requested(0)
     join.started(NS, ["node4"])
     assert join.late(11 * NS - 1) == []
@@ -234,7 +234,7 @@ def test_past_its_limit_it_is_let_be() -> None:
 
 
 def test_the_end_of_the_run_censors_what_is_under_way_and_what_never_came() -> None:
-    join, never = course("0 add"), course("after:add flush")
+    join, never = state("0 add"), state("after:add flush")
     join.requested(0)
     for one, why in ((join, "the run ended first"), (never, "its condition had not come true")):
         [ended] = one.cut_short(5)
@@ -244,5 +244,5 @@ def test_the_end_of_the_run_censors_what_is_under_way_and_what_never_came() -> N
 
 
 def test_what_is_waited_for_is_said_until_its_time_is_known() -> None:
-    assert course("steady add id=join").doing(0) == "join: once the run is steady"
-    assert course("10s add").doing(0) == ""
+    assert state("steady add id=join").doing(0) == "join: once the run is steady"
+    assert state("10s add").doing(0) == ""

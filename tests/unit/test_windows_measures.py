@@ -16,10 +16,10 @@ from made_seconds import START_NS, action, drawn, level
 from steelyard.analysis.steady import Steady
 from steelyard.analysis.windows import impact, losses
 from steelyard.analysis.windows.again import level_again, steady_again
-from steelyard.analysis.windows.course import Elapsed
 from steelyard.analysis.windows.coverage import covered
 from steelyard.analysis.windows.effect import Measured, effect
 from steelyard.analysis.windows.host import Host, host
+from steelyard.analysis.windows.milestones import Elapsed
 from steelyard.analysis.windows.moved import gain, least_bytes
 from steelyard.analysis.windows.slices import BySecond, by_second
 from steelyard.analysis.windows.spans import Seconds, Windows, around_all

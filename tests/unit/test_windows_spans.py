@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_seconds import NS, START_NS, action, milestone
 
-from steelyard.analysis.windows.course import Elapsed, joined, passed, took, took_all, until
+from steelyard.analysis.windows.milestones import Elapsed, joined, passed, took, took_all, until
 from steelyard.analysis.windows.spans import Seconds, around_all, around_each
 from steelyard.results.actions import ActionTimes
 

@@ -11,9 +11,9 @@ import polars as pl
 from steelyard.analysis.counters import Window, nodes
 from steelyard.analysis.reasons import HELD
 from steelyard.analysis.summary import TOTAL, Phase
-from steelyard.analysis.windows.course import Elapsed, Passed, joined, passed, took, took_all, until
 from steelyard.analysis.windows.effect import Effect, Measured, effect
 from steelyard.analysis.windows.losses import series
+from steelyard.analysis.windows.milestones import Elapsed, Passed, joined, passed, took, took_all, until
 from steelyard.analysis.windows.moved import gain, least_bytes
 from steelyard.analysis.windows.slices import BySecond, by_second
 from steelyard.analysis.windows.spans import acted, around_all, around_each
@@ -64,7 +64,7 @@ class Acted:
     Attributes:
         actions: in the order of their requests.
         whole: what was felt around all of them; None where none started in the measured phase.
-        took, joined, until: of all of them, as of `analysis.windows.course`.
+        took, joined, until: of all of them, as of `analysis.windows.milestones`.
         capacity: (ratio, share of the ideal) where the highest rate was searched before and after.
     """
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from steelyard.analysis.windows.course import Elapsed
 from steelyard.analysis.windows.effect import Effect
+from steelyard.analysis.windows.milestones import Elapsed
 from steelyard.report.acted import Acted
 from steelyard.spec.metrics import BEYOND, CENSORED, UNDONE
 

@@ -9,12 +9,12 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Discriminator, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
 
-from steelyard.spec.doing import AnyNode, Doing, Node
+from steelyard.spec.action_base import ActionBase, AnyNode, Node
 from steelyard.spec.fault_actions import Freeze, Heal, Kill, Partition, PowerLoss, Thaw, Throttle
 from steelyard.spec.triggers import Words
 
 
-class Add(Doing):
+class Add(ActionBase):
     """Nodes that are reserved join, all at once."""
 
     needs: ClassVar[str] = "add"
@@ -30,7 +30,7 @@ class Add(Doing):
     """They are under their CPU quota from their first instruction; otherwise from when they have joined."""
 
 
-class Remove(Doing):
+class Remove(ActionBase):
     """Nodes leave, their data first, one after the other."""
 
     needs: ClassVar[str] = "remove"
@@ -47,7 +47,7 @@ class Remove(Doing):
         return self
 
 
-class Restart(Doing):
+class Restart(ActionBase):
     """Servers are stopped if they run, and started on the same data."""
 
     needs: ClassVar[str] = "restart"
@@ -96,7 +96,7 @@ class CompactionLimit(AnyNode):
     """Mbit/s; 0 lifts the limit."""
 
 
-class Balance(Doing):
+class Balance(ActionBase):
     """Data are moved until nodes have equally much."""
 
     needs: ClassVar[str] = "balance"
@@ -136,7 +136,7 @@ class Repair(AnyNode):
     do: Literal["repair"]
 
 
-class Run(Doing):
+class Run(ActionBase):
     """A command of the user's own, such as kubectl: how a cluster that we do not operate is changed."""
 
     changes: ClassVar[bool] = False

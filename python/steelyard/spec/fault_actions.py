@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import NonNegativeFloat
 
-from steelyard.spec.doing import AnyNode, OneNode
+from steelyard.spec.action_base import AnyNode, OneNode
 
 
 class Kill(OneNode):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import AfterValidator, Field
 
 from steelyard.errors import InputError, nearest
+from steelyard.spec.action_base import ActionBase
 from steelyard.spec.actions import Action, Add, Remove
 from steelyard.spec.base import LISTED, SystemSettings
-from steelyard.spec.doing import Doing
 from steelyard.spec.lines import Place
 from steelyard.spec.load import NONE
 from steelyard.spec.triggers import LEAST_STEADY_S, STEADY, Figure
@@ -67,7 +67,7 @@ def spare_nodes(timelines: Mapping[str, tuple[Any, ...]]) -> int:
     return max((_spare(actions) for actions in timelines.values()), default=0)
 
 
-def _spare(actions: Sequence[Doing]) -> int:
+def _spare(actions: Sequence[ActionBase]) -> int:
     by_id = {action.id: action for action in actions}
     most = 0
     for place, action in enumerate(actions):
@@ -78,7 +78,7 @@ def _spare(actions: Sequence[Doing]) -> int:
     return most
 
 
-def _awaited(action: Doing, by_id: Mapping[str, Doing]) -> Iterator[Doing]:
+def _awaited(action: ActionBase, by_id: Mapping[str, ActionBase]) -> Iterator[ActionBase]:
     """The actions that have ended before it begins."""
     while action.after in by_id:
         action = by_id[str(action.after)]
@@ -115,7 +115,7 @@ def _nearest_origin(place: Place, origins: Mapping[Place, str]) -> str:
     return next(inside, "")
 
 
-def _nodes(action: Doing, system: SystemSettings) -> Iterator[str]:
+def _nodes(action: ActionBase, system: SystemSettings) -> Iterator[str]:
     """Nodes that it names and that the system does not have; of one whose nodes are not ours to name nothing
     can be asked, and what it cannot do is told elsewhere."""
     figures = [one.node for one in (action.when, action.done) if isinstance(one, Figure) and one.node]
@@ -127,7 +127,7 @@ def _nodes(action: Doing, system: SystemSettings) -> Iterator[str]:
             yield f"no node '{node}' in this system{nearest(node, known)}{has}"
 
 
-def _times(action: Doing, point: Point) -> Iterator[str]:
+def _times(action: ActionBase, point: Point) -> Iterator[str]:
     """Conditions that cannot come true before the run ends."""
     if action.after == STEADY and point.load.curve:
         yield "along a curve nothing is meant to be steady: say at, or after another action"
@@ -138,7 +138,7 @@ def _times(action: Doing, point: Point) -> Iterator[str]:
         yield f"it begins at {least:g} s at the soonest, and the run ends after {ends:g} s{why}"
 
 
-def schedule(name: str, actions: Sequence[Doing]) -> list[str]:
+def schedule(name: str, actions: Sequence[ActionBase]) -> list[str]:
     """What will be done when, a line for each action, for people."""
     return [
         f"timeline {name}: {action.begins}: {action.id}: {action.words}"

@@ -3,7 +3,7 @@
 `spans` cuts a phase into before, during and after by the acknowledged times of actions; `slices` holds
 histograms by second and merges them; `again` finds when the run is steady again; `impact` what was felt until
 then, alone and less a control's; `losses` what was not done, failed or came back wrong; `moved` what had to
-move and what it gained; `host` whether the machine was to blame; `course` how long an action took;
+move and what it gained; `host` whether the machine was to blame; `milestones` how long an action took;
 `steadiness` asks windows, not the run, for a steady state; `coverage` sees to nodes that came and went.
 Arrays in, numbers out, as everywhere in `analysis`.
 """

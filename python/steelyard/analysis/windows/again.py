@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.analysis.stats.changes import change_points, long_run_variance
-from steelyard.analysis.windows.course import Elapsed
+from steelyard.analysis.windows.milestones import Elapsed
 from steelyard.analysis.windows.slices import BySecond
 from steelyard.analysis.windows.spans import Seconds, Windows
 

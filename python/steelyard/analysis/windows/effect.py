@@ -9,9 +9,9 @@ import polars as pl
 
 from steelyard.analysis.windows import impact, losses
 from steelyard.analysis.windows.again import steady_again
-from steelyard.analysis.windows.course import Elapsed
 from steelyard.analysis.windows.host import Host, host
 from steelyard.analysis.windows.losses import Failed, Floats
+from steelyard.analysis.windows.milestones import Elapsed
 from steelyard.analysis.windows.slices import BySecond
 from steelyard.analysis.windows.spans import Seconds, Windows
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steelyard.analysis.windows.course import Elapsed
+from steelyard.analysis.windows.milestones import Elapsed
 from steelyard.analysis.windows.slices import BySecond
 from steelyard.analysis.windows.spans import Seconds, Windows
 

@@ -19,11 +19,11 @@ from steelyard.engine.process import Event
 from steelyard.errors import SteelyardError
 from steelyard.hosts.host import Watch
 from steelyard.lab.progress import Show
+from steelyard.lab.timeline.action_state import ActionState, Row
 from steelyard.lab.timeline.commands import Cancelled
 from steelyard.lab.timeline.conditions import Trigger
-from steelyard.lab.timeline.course import Course, Row
 from steelyard.lab.timeline.figures import Key, NodeFigures, Seconds
-from steelyard.lab.timeline.perform import Scene, nodes_of, perform
+from steelyard.lab.timeline.perform import Context, nodes_of, perform
 from steelyard.results.actions import ActionLog, ActionRow
 from steelyard.results.manifest import Manifest
 from steelyard.spec.triggers import STEADY
@@ -32,7 +32,7 @@ IDLE_S, BUSY_S = 0.25, 0.05
 """Longest wait for the loop's next turn: while nothing is under way, and while something is."""
 
 Told = tuple[str, str, tuple[Any, ...]]
-"""(id of the action, method of its course, arguments), or ("", "say", (line,))."""
+"""(id of the action, method of its state, arguments), or ("", "say", (line,))."""
 
 
 class Director:
@@ -58,7 +58,7 @@ class Director:
         self._told: queue.SimpleQueue[Told] = queue.SimpleQueue()
         self._cancelled = threading.Event()
         self._threads: dict[str, threading.Thread] = {}
-        self._courses: list[Course] = []
+        self._states: list[ActionState] = []
         self._figures = NodeFigures(watch.latest)
         self._targets: Sequence[Any] = ()
         self._ended: set[str] = set()
@@ -72,8 +72,8 @@ class Director:
         """See `Observer.begin`."""
         self._seconds = Seconds(engines)
         self._targets = self._testbed.targets()
-        self._courses = [
-            Course(action, Trigger(action, at_ns, paced=self._paced)) for action in self._actions
+        self._states = [
+            ActionState(action, Trigger(action, at_ns, paced=self._paced)) for action in self._actions
         ]
 
     def tick(self, now_ns: int, newest: Mapping[int, Event]) -> Sequence[str]:
@@ -82,31 +82,31 @@ class Director:
         if (second := self._seconds.take(newest)) is not None:
             figures: dict[Key, float | None] = {
                 (node, metric): self._figures.get(str(node), metric, now_ns)
-                for course in self._courses
-                for node, metric in course.asks
+                for state in self._states
+                for node, metric in state.asks
             }
-            for course in self._courses:
-                labels += self._keep(course, course.second(second, now_ns, figures))
+            for state in self._states:
+                labels += self._keep(state, state.second(second, now_ns, figures))
             self._retarget()
-        for course in self._courses:
-            labels += self._keep(course, course.late(now_ns))
-            if course.due(now_ns):
-                labels += self._keep(course, course.requested(now_ns))
-                self._start(course)
+        for state in self._states:
+            labels += self._keep(state, state.late(now_ns))
+            if state.due(now_ns):
+                labels += self._keep(state, state.requested(now_ns))
+                self._start(state)
         return labels
 
     def wait_s(self, now_ns: int) -> float:
         """See `Observer.wait_s`."""
-        if any(course.under_way for course in self._courses):
+        if any(state.under_way for state in self._states):
             return BUSY_S
-        waiting = (course.trigger.due_ns for course in self._courses if course.stage == "waiting")
+        waiting = (state.trigger.due_ns for state in self._states if state.stage == "waiting")
         due = [(due_ns - now_ns) / 1e9 for due_ns in waiting if due_ns is not None]
         return max(min([*due, IDLE_S]), 0.0)
 
     def doing(self, now_ns: int) -> str:
         """See `Observer.doing`: what is under way, else what is waited for."""
-        under_way = [course.doing(now_ns) for course in self._courses if course.under_way]
-        waiting = [course.doing(now_ns) for course in self._courses if course.stage == "waiting"]
+        under_way = [state.doing(now_ns) for state in self._states if state.under_way]
+        waiting = [state.doing(now_ns) for state in self._states if state.stage == "waiting"]
         return "; ".join(under_way or [word for word in waiting if word][:1])
 
     def end(self, now_ns: int) -> None:
@@ -114,8 +114,8 @@ class Director:
         self._over = True
         self._cancelled.set()  # first: whatever cannot be written below, nothing waits any longer
         self._take_in()
-        for course in self._courses:
-            self._keep(course, course.cut_short(now_ns))
+        for state in self._states:
+            self._keep(state, state.cut_short(now_ns))
 
     # --- afterwards ---
 
@@ -130,10 +130,10 @@ class Director:
 
     # --- threads ---
 
-    def _start(self, course: Course) -> None:
-        thread = threading.Thread(target=self._perform, args=(course.action,), name=course.id, daemon=True)
+    def _start(self, state: ActionState) -> None:
+        thread = threading.Thread(target=self._perform, args=(state.action,), name=state.id, daemon=True)
         thread.start()
-        self._threads[course.id] = thread  # only what could be started can be waited for
+        self._threads[state.id] = thread  # only what could be started can be waited for
 
     def _perform(self, action: Any) -> None:
         """One action, on its own thread."""
@@ -142,11 +142,11 @@ class Director:
         def note(node: str, what: str) -> None:
             tell("noted", node, what, time.monotonic_ns())
 
-        scene = Scene(self._testbed, self._folder, note, partial(self._tell, "", "say"), self._cancelled)
+        context = Context(self._testbed, self._folder, note, partial(self._tell, "", "say"), self._cancelled)
         try:
             nodes = nodes_of(action, self._testbed)
             tell("started", time.monotonic_ns(), nodes)
-            moved = perform(action, nodes, scene)
+            moved = perform(action, nodes, context)
             tell("returned", time.monotonic_ns(), moved)
         except Cancelled:
             return
@@ -161,18 +161,18 @@ class Director:
     # --- what is known is kept ---
 
     def _take_in(self) -> list[str]:
-        """Let courses know what their threads have told; returns labels to be marked."""
+        """Let actions' states know what their threads have told; returns labels to be marked."""
         labels: list[str] = []
-        courses = {course.id: course for course in self._courses}
+        states = {state.id: state for state in self._states}
         while not self._told.empty():
             action, method, said = self._told.get()
             if not action:
                 self._show.say(str(said[0]))
                 continue
-            labels += self._keep(courses[action], getattr(courses[action], method)(*said))
+            labels += self._keep(states[action], getattr(states[action], method)(*said))
         return labels
 
-    def _keep(self, course: Course, rows: Sequence[Row]) -> list[str]:
+    def _keep(self, state: ActionState, rows: Sequence[Row]) -> list[str]:
         """Write rows down, and tell the others of starts and ends."""
         labels = []
         for row in rows:
@@ -190,9 +190,9 @@ class Director:
                 self._manifest.warn("action", f"{row.id}: {said}")
             if row.state == "ended":
                 self._ended.add(row.id)
-                for other in self._courses:
+                for other in self._states:
                     other.trigger.ended(row.id, row.t_ns)
-            labels.append(f"{course.id} {row.state}")
+            labels.append(f"{state.id} {row.state}")
         return labels
 
     def _retarget(self) -> None:

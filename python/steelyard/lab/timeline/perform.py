@@ -22,7 +22,7 @@ LOGS = "actions"
 
 
 @dataclass(frozen=True)
-class Scene:
+class Context:
     """Where an action takes place.
 
     Attributes:
@@ -40,7 +40,7 @@ class Scene:
     cancelled: threading.Event
 
 
-How = Callable[[Any, Sequence[str], Scene], int | None]
+How = Callable[[Any, Sequence[str], Context], int | None]
 OfNode = Callable[[Any, Any, str, Say], object]
 """(testbed, action, node, say): what is done to one node."""
 
@@ -73,40 +73,40 @@ def _first(names: Sequence[str], count: int, where: str) -> tuple[str, ...]:
     return tuple(names[:count])
 
 
-def perform(action: Any, nodes: Sequence[str], scene: Scene) -> int | None:
+def perform(action: Any, nodes: Sequence[str], context: Context) -> int | None:
     """Do it; returns when the system says that it is done, with the bytes that were moved if it knows.
 
     Raises:
         SteelyardError: it cannot be done.
         Cancelled: nobody waits for it any more.
     """
-    moved = HOW[action.what](action, nodes, scene)
+    moved = HOW[action.what](action, nodes, context)
     if isinstance(action.done, Command):
-        log = scene.folder / LOGS / f"{action.id}.done.txt"
-        until_it_succeeds(action.done.command, action.done.every, log, scene.cancelled)
+        log = context.folder / LOGS / f"{action.id}.done.txt"
+        until_it_succeeds(action.done.command, action.done.every, log, context.cancelled)
     return moved
 
 
-def _add(action: Any, nodes: Sequence[str], scene: Scene) -> int | None:
+def _add(action: Any, nodes: Sequence[str], context: Context) -> int | None:
     options = AddOptions(
         bootstrap=action.bootstrap,
         balance=action.balance,
         stream_mbit=action.stream_mbit,
         limited=action.limited,
     )
-    moved: int | None = scene.testbed.add(nodes, options, scene.note, scene.say)
+    moved: int | None = context.testbed.add(nodes, options, context.note, context.say)
     return moved
 
 
-def _remove(_action: Any, nodes: Sequence[str], scene: Scene) -> int | None:
-    moved: int | None = scene.testbed.remove(nodes, scene.note, scene.say)
+def _remove(_action: Any, nodes: Sequence[str], context: Context) -> int | None:
+    moved: int | None = context.testbed.remove(nodes, context.note, context.say)
     return moved
 
 
-def _each_in_turn(nodes: Sequence[str], scene: Scene) -> Iterator[str]:
+def _each_in_turn(nodes: Sequence[str], context: Context) -> Iterator[str]:
     """The nodes, as long as somebody waits for the action."""
     for node in nodes:
-        if scene.cancelled.is_set():
+        if context.cancelled.is_set():
             raise Cancelled
         yield node
 
@@ -114,30 +114,30 @@ def _each_in_turn(nodes: Sequence[str], scene: Scene) -> Iterator[str]:
 def _noticed(call: OfNode, milestone: str, *, missed: bool) -> How:
     """What makes a node unable to answer, or able again: done when the others have noticed."""
 
-    def how(action: Any, nodes: Sequence[str], scene: Scene) -> None:
-        for node in _each_in_turn(nodes, scene):
-            call(scene.testbed, action, node, scene.say)
-            scene.note(node, milestone)
-            _await_others(node, scene, missed=missed)
+    def how(action: Any, nodes: Sequence[str], context: Context) -> None:
+        for node in _each_in_turn(nodes, context):
+            call(context.testbed, action, node, context.say)
+            context.note(node, milestone)
+            _await_others(node, context, missed=missed)
 
     return how
 
 
-def _await_others(server: str, scene: Scene, *, missed: bool) -> None:
+def _await_others(server: str, context: Context, *, missed: bool) -> None:
     """Wait until the others have noticed that a node is gone or there again, as long as there are any."""
     node, _, part = server.partition("/")
-    known = members(scene.testbed)  # a node of masters is none of them
-    can_tell = "detect" in scene.testbed.capabilities and node in known and len(known) > 1
+    known = members(context.testbed)  # a node of masters is none of them
+    can_tell = "detect" in context.testbed.capabilities and node in known and len(known) > 1
     if not can_tell or part not in ("", REGION_SERVER):
         return
-    while _is_missed(scene.testbed, node) is not missed:
-        if not scene.testbed.serves():
+    while _is_missed(context.testbed, node) is not missed:
+        if not context.testbed.serves():
             return
         if not missed:
-            _check_alive(node, scene.testbed)
-        if scene.cancelled.wait(ASK_EVERY_S):
+            _check_alive(node, context.testbed)
+        if context.cancelled.wait(ASK_EVERY_S):
             raise Cancelled
-    scene.note(node, "detected" if missed else "serves")
+    context.note(node, "detected" if missed else "serves")
 
 
 def _check_alive(node: str, testbed: Any) -> None:
@@ -155,42 +155,42 @@ def _is_missed(testbed: Any, node: str) -> bool | None:
         return None
 
 
-def _resize(action: Any, nodes: Sequence[str], scene: Scene) -> None:
-    for node in _each_in_turn(nodes, scene):
-        scene.testbed.resize(node, action.cpu or None)
-        scene.note(node, "resized")
+def _resize(action: Any, nodes: Sequence[str], context: Context) -> None:
+    for node in _each_in_turn(nodes, context):
+        context.testbed.resize(node, action.cpu or None)
+        context.note(node, "resized")
         if action.restart:
-            scene.testbed.restart(node, scene.say)
-            scene.note(node, "serves")
+            context.testbed.restart(node, context.say)
+            context.note(node, "serves")
 
 
-def _balance(_action: Any, _nodes: Sequence[str], scene: Scene) -> None:
-    scene.say(f"{scene.testbed.balance()} parts were moved")
-    scene.note("", "balanced")
+def _balance(_action: Any, _nodes: Sequence[str], context: Context) -> None:
+    context.say(f"{context.testbed.balance()} parts were moved")
+    context.note("", "balanced")
 
 
-def _power_loss(_action: Any, nodes: Sequence[str], scene: Scene) -> None:
-    scene.testbed.power_loss(nodes, scene.note, scene.say)
+def _power_loss(_action: Any, nodes: Sequence[str], context: Context) -> None:
+    context.testbed.power_loss(nodes, context.note, context.say)
 
 
-def _run(action: Any, _nodes: Sequence[str], scene: Scene) -> None:
-    log = scene.folder / LOGS / f"{action.id}.txt"
-    status = run_command(action.command, log, scene.cancelled)
+def _run(action: Any, _nodes: Sequence[str], context: Context) -> None:
+    log = context.folder / LOGS / f"{action.id}.txt"
+    status = run_command(action.command, log, context.cancelled)
     if status:
         said = last_line(log)
         raise InfrastructureError(
             f"{action.command[0]} ended with status {status}" + (f": {said}" if said else "")
         )
-    scene.note("", "told")
+    context.note("", "told")
 
 
 def _each(call: OfNode, milestone: str) -> How:
     """One node after the other."""
 
-    def how(action: Any, nodes: Sequence[str], scene: Scene) -> None:
-        for node in _each_in_turn(nodes, scene):
-            call(scene.testbed, action, node, scene.say)
-            scene.note(node, milestone)
+    def how(action: Any, nodes: Sequence[str], context: Context) -> None:
+        for node in _each_in_turn(nodes, context):
+            call(context.testbed, action, node, context.say)
+            context.note(node, milestone)
 
     return how
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from steelyard.analysis.windows.course import Elapsed
 from steelyard.analysis.windows.effect import TOTAL, Effect
+from steelyard.analysis.windows.milestones import Elapsed
 from steelyard.report.acted import Acted, OneAction
 from steelyard.report.formatting import NONE, clean, digits, milliseconds, plain, share, size, whole
 from steelyard.report.model import TrialReport

@@ -16,7 +16,7 @@ Stage = Literal["waiting", "requested", "running", "settling", "ended"]
 Row = ActionRow | MilestoneRow
 
 
-class Course:
+class ActionState:
     """What is known of one action. Methods that are told something return the rows that are to be kept.
 
     Args:

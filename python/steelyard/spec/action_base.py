@@ -15,7 +15,7 @@ Limit = Annotated[PositiveFloat, BeforeValidator(as_seconds, json_schema_input_t
 Node = Annotated[str, Field(min_length=1)]
 
 
-class Doing(Triggered):
+class ActionBase(Triggered):
     """What all actions have.
 
     Attributes:
@@ -40,7 +40,7 @@ class Doing(Triggered):
     @property
     def parameters(self) -> dict[str, Any]:
         """What is asked, without when it begins and ends."""
-        said = self.model_dump(mode="json", exclude={"do", *Doing.model_fields})
+        said = self.model_dump(mode="json", exclude={"do", *ActionBase.model_fields})
         return {name: value for name, value in said.items() if value is not None}
 
     @property
@@ -73,14 +73,14 @@ def _short(value: Any) -> str:
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-class OneNode(Doing):
+class OneNode(ActionBase):
     """What is done to one node."""
 
     node: Node
     """A node, or one of its servers: `node1`, `node1/datanode`."""
 
 
-class AnyNode(Doing):
+class AnyNode(ActionBase):
     """What is done to one node, or to one after the other."""
 
     node: Node = ALL
