@@ -101,3 +101,18 @@ def cluster(
     yield make
     for testbed in made:
         testbed.down(print)
+
+
+@pytest.fixture
+def hbase_cluster(state_folder: Path, tmp_path: Path) -> Iterator[Callable[..., HBaseTestbed]]:  # noqa: ARG001
+    """The same of HBase."""
+    made: list[HBaseTestbed] = []
+
+    def make(name: str, **settings: object) -> HBaseTestbed:
+        system = HBaseSystem.model_validate({"profile": "quick", "roles": "colocated", **settings})
+        made.append(HBaseTestbed(system, name=name, root=tmp_path, host=LocalHost()))
+        return made[-1]
+
+    yield make
+    for testbed in made:
+        testbed.down(print)

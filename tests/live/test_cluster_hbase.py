@@ -7,60 +7,24 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
 import psutil
 import pytest
+from over_the_wire import FAMILY, WAIT_S, active, create_table, specs
 
 from steelyard.errors import InfrastructureError
 from steelyard.hosts import cgroup, records
-from steelyard.hosts.local import LocalHost
-from steelyard.spec.hbase import HBaseSystem
 from steelyard.systems.hbase import admin, jmx, serving, wire
 from steelyard.systems.hbase.layout import DATANODE, MASTER, REGIONSERVER, HBaseSpec, having
 from steelyard.systems.hbase.testbed import HBaseTestbed
 from steelyard.systems.waiting import wait_until
 
 Make = Callable[..., HBaseTestbed]
-WAIT_S = 60.0
-TABLE, FAMILY = "looked", "f"
+TABLE = "looked"
 IPC = "Hadoop:service=HBase,name=RegionServer,sub=IPC"
-
-
-@pytest.fixture
-def cluster(state_folder: Path, tmp_path: Path) -> Iterator[Make]:  # noqa: ARG001
-    """Makes clusters that are taken down with the test; not yet up."""
-    made: list[HBaseTestbed] = []
-
-    def make(name: str, **settings: object) -> HBaseTestbed:
-        system = HBaseSystem.model_validate({"profile": "quick", "roles": "colocated", **settings})
-        made.append(HBaseTestbed(system, name=name, root=tmp_path, host=LocalHost()))
-        return made[-1]
-
-    yield make
-    for testbed in made:
-        testbed.down(print)
-
-
-def specs(testbed: HBaseTestbed) -> list[HBaseSpec]:
-    return [node.spec for node in testbed.nodes]
-
-
-def active(testbed: HBaseTestbed) -> HBaseSpec:
-    found = serving.active_master(specs(testbed))
-    assert found is not None
-    return found
-
-
-def create_table(testbed: HBaseTestbed, splits: list[bytes]) -> None:
-    """A table over the wire, as an administrator makes it; returns when all its regions are open."""
-    f = wire.field
-    name = f(1, "default") + f(2, TABLE)
-    param = f(1, f(1, name) + f(3, f(1, FAMILY))) + b"".join(f(2, key) for key in splits)
-    wire.ask(active(testbed).place(MASTER), wire.MASTER, "CreateTable", param, WAIT_S)
-    wait_until(lambda: sum(testbed.regions(TABLE).values()) == len(splits) + 1, [], WAIT_S, "not all regions")
 
 
 def put(spec: HBaseSpec, row: bytes, value: bytes) -> None:
@@ -138,7 +102,7 @@ def test_every_server_tells_its_figures_anew_each_second(hbase3: HBaseTestbed) -
 
 
 def test_a_table_is_flushed_compacted_balanced_and_settles(hbase3: HBaseTestbed) -> None:
-    create_table(hbase3, [b"b", b"c", b"d", b"e", b"f"])
+    create_table(hbase3, TABLE, [b"b", b"c", b"d", b"e", b"f"])
     assert sorted(hbase3.regions(TABLE).values()) == [2, 2, 2]
     before = told(lambda: files(hbase3), "its store files")
     node = hbase3.nodes[0]
@@ -216,19 +180,19 @@ def test_collected_files_tell_how_each_server_was_started(hbase3: HBaseTestbed, 
 
 
 @pytest.mark.usefixtures("hbase3")
-def test_occupied_port_names_the_process_and_the_way_out(cluster: Make) -> None:
+def test_occupied_port_names_the_process_and_the_way_out(hbase_cluster: Make) -> None:
     import socket
 
     free = f"127.10.{max(int(r.block.split('.')[2]) for r in records.records()) + 1}.1"
     with socket.create_server((free, 16020)), pytest.raises(InfrastructureError) as caught:
-        cluster("hblocked").up(print)
+        hbase_cluster("hblocked").up(print)
     assert f"{free}:16020 is already used by" in caught.value.message
     assert f"(pid {os.getpid()})" in caught.value.message
     assert caught.value.hint == "stop it, or use another port: --set hbase.regionserver.port=26020"
 
 
-def test_an_interrupted_start_leaves_nothing(cluster: Make) -> None:
-    half = cluster("hhalf")
+def test_an_interrupted_start_leaves_nothing(hbase_cluster: Make) -> None:
+    half = hbase_cluster("hhalf")
 
     def interrupt(line: str) -> None:
         if line.startswith("HDFS is up"):
@@ -242,8 +206,8 @@ def test_an_interrupted_start_leaves_nothing(cluster: Make) -> None:
     assert not list(cgroup.MOUNT.glob("*/steelyard/hhalf")) + list(cgroup.MOUNT.glob("steelyard/hhalf"))
 
 
-def test_a_server_that_cannot_start_says_why_and_keeps_its_logs(cluster: Make) -> None:
-    broken = cluster("hbroken", standalone=True, settings={"hfile.block.cache.size": 0.9})
+def test_a_server_that_cannot_start_says_why_and_keeps_its_logs(hbase_cluster: Make) -> None:
+    broken = hbase_cluster("hbroken", standalone=True, settings={"hfile.block.cache.size": 0.9})
     with pytest.raises(
         InfrastructureError, match=r"node1/standalone died while starting: .*exit status"
     ) as caught:
@@ -254,30 +218,30 @@ def test_a_server_that_cannot_start_says_why_and_keeps_its_logs(cluster: Make) -
     assert not broken.folder.exists()
 
 
-def test_one_process_on_the_local_file_system_up_once_more(cluster: Make) -> None:
-    alone = cluster("halone", standalone=True)
+def test_one_process_on_the_local_file_system_up_once_more(hbase_cluster: Make) -> None:
+    alone = hbase_cluster("halone", standalone=True)
     alone.up(print)
     alone.down(print)
     alone.up(print)
     assert [server.name for server in alone.servers] == ["node1/standalone"]
-    create_table(alone, [b"m"])
+    create_table(alone, TABLE, [b"m"])
     assert alone.regions(TABLE) == {"node1": 2}
     assert alone.settle(WAIT_S, print).quiet
 
 
-def test_the_older_line(cluster: Make) -> None:
-    old = cluster("hold", version="2.4")
+def test_the_older_line(hbase_cluster: Make) -> None:
+    old = hbase_cluster("hold", version="2.4")
     old.up(print)
     assert old.version == "2.4.16"
-    create_table(old, [b"m"])
+    create_table(old, TABLE, [b"m"])
     assert old.regions(TABLE) == {"node1": 2}
     plan = old.driver()
     assert (plan["registry"], plan["zookeeper"]) == ([], [f"{old.nodes[0].spec.address}:2181"])
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
-def test_namespaces_have_real_addresses(cluster: Make) -> None:
-    apart = cluster("hapart", roles="dedicated", network="namespaces", limits={"memory_mib": 1500})
+def test_namespaces_have_real_addresses(hbase_cluster: Make) -> None:
+    apart = hbase_cluster("hapart", roles="dedicated", network="namespaces", limits={"memory_mib": 1500})
     apart.up(print)
     (address, _, port) = apart.driver()["registry"][1].partition(":")
     probe = f"import socket; socket.create_connection(({address!r}, {port}), 5)"

@@ -3,59 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
+from over_the_wire import FAMILY, WAIT_S, active, create_table, specs
 
 from steelyard.errors import InputError
 from steelyard.hosts import mounts, process, records
-from steelyard.hosts.local import LocalHost
-from steelyard.spec.hbase import HBaseSystem
 from steelyard.systems.capabilities import AddOptions, require
 from steelyard.systems.hbase import admin, hdfs, serving, wire
-from steelyard.systems.hbase.layout import MASTER, REGIONSERVER, HBaseSpec
+from steelyard.systems.hbase.layout import REGIONSERVER, HBaseSpec
 from steelyard.systems.hbase.testbed import HBaseTestbed
 from steelyard.systems.waiting import wait_until
 
 Make = Callable[..., HBaseTestbed]
-TABLE, FAMILY = "moved", "f"
+TABLE = "moved"
 ROWS = [b"a", b"b", b"c", b"d", b"e", b"f"]
 """One in each region."""
-WAIT_S = 60.0
-
-
-@pytest.fixture
-def cluster(state_folder: Path, tmp_path: Path) -> Iterator[Make]:  # noqa: ARG001
-    """Makes clusters that are taken down with the test; not yet up."""
-    made: list[HBaseTestbed] = []
-
-    def make(name: str, **settings: object) -> HBaseTestbed:
-        system = HBaseSystem.model_validate({"profile": "quick", "roles": "colocated", **settings})
-        made.append(HBaseTestbed(system, name=name, root=tmp_path, host=LocalHost()))
-        return made[-1]
-
-    yield make
-    for testbed in made:
-        testbed.down(print)
-
-
-def specs(testbed: HBaseTestbed) -> list[HBaseSpec]:
-    return [node.spec for node in testbed.nodes]
-
-
-def active(testbed: HBaseTestbed) -> HBaseSpec:
-    found = serving.active_master(specs(testbed))
-    assert found is not None
-    return found
-
-
-def create_table(testbed: HBaseTestbed) -> None:
-    f = wire.field
-    name = f(1, "default") + f(2, TABLE)
-    param = f(1, f(1, name) + f(3, f(1, FAMILY))) + b"".join(f(2, key) for key in ROWS[1:])
-    wire.ask(active(testbed).place(MASTER), wire.MASTER, "CreateTable", param, WAIT_S)
-    wait_until(lambda: sum(testbed.regions(TABLE).values()) == len(ROWS), [], WAIT_S, "not all regions")
 
 
 def where(testbed: HBaseTestbed, row: bytes) -> tuple[HBaseSpec, bytes]:
@@ -91,10 +55,10 @@ def values(testbed: HBaseTestbed) -> list[bytes]:
     return [value(testbed, row) for row in ROWS]
 
 
-def test_a_node_joins_leaves_and_joins_again(cluster: Make) -> None:
-    grown = cluster("hgrown", nodes=2, spare=1)
+def test_a_node_joins_leaves_and_joins_again(hbase_cluster: Make) -> None:
+    grown = hbase_cluster("hgrown", nodes=2, spare=1)
     grown.up(print)
-    create_table(grown)
+    create_table(grown, TABLE, ROWS[1:])
     for row in ROWS[:3]:
         put(grown, row, b"flushed " + row)
     grown.flush_all()
@@ -148,12 +112,12 @@ def test_a_node_joins_leaves_and_joins_again(cluster: Make) -> None:
 
 
 @pytest.mark.skipif(bool(mounts.why_not()), reason=mounts.why_not() or "-")
-def test_what_was_synced_outlives_the_loss_of_all_power(cluster: Make) -> None:
-    dark = cluster("hdark", nodes=2, wal_hsync=True, disk_mib=2048)
+def test_what_was_synced_outlives_the_loss_of_all_power(hbase_cluster: Make) -> None:
+    dark = hbase_cluster("hdark", nodes=2, wal_hsync=True, disk_mib=2048)
     require(dark, "power_loss")
     dark.up(print)
     assert all(node.spec.folder.is_mount() for node in dark.nodes)
-    create_table(dark)
+    create_table(dark, TABLE, ROWS[1:])
     for node in dark.nodes:
         dark.host.sync(node.spec.folder)  # HDFS does not sync what the table's regions are known by
     for row in ROWS:
@@ -169,8 +133,8 @@ def test_what_was_synced_outlives_the_loss_of_all_power(cluster: Make) -> None:
     assert not [folder for folder in folders if folder.is_mount() or folder.exists()]
 
 
-def test_without_disks_or_networks_of_their_own_nodes_cannot_lose_them(cluster: Make) -> None:
-    plain = cluster("hplain", nodes=1)
+def test_without_disks_or_networks_of_their_own_nodes_cannot_lose_them(hbase_cluster: Make) -> None:
+    plain = hbase_cluster("hplain", nodes=1)
     for what in ("power_loss", "partition"):
         with pytest.raises(InputError, match=f"cannot do '{what}'"):
             require(plain, what)
