@@ -18,7 +18,7 @@ from steelyard.analysis.distribution import from_histogram, from_summary, spectr
 from steelyard.analysis.inside import inside
 from steelyard.analysis.offered import completed_while_due, kept, little, of_states, saturation
 from steelyard.analysis.reasons import reasons
-from steelyard.analysis.spread import engine_spread, repeated
+from steelyard.analysis.spread import engine_spread, engines_apart, repeated
 from steelyard.analysis.summary import Saturation, mean_offered, phase_from_summary
 
 NS = 1_000_000_000
@@ -165,6 +165,16 @@ def test_percentiles_that_servers_tell_are_not_averaged() -> None:
     assert found["sstables_per_read_p99"] == 2
 
 
+def test_the_page_cache_of_the_nodes_and_its_share_of_their_data() -> None:
+    frame = system(
+        *((node, "page_cache_bytes", [40.0] * 11) for node in ("node1", "node2")),
+        *((node, "server_live_disk_bytes", [80.0] * 11) for node in ("node1", "node2")),
+    )
+    found = reasons(frame, phase_from_summary(facts(), {}))
+    assert (found["page_cache_bytes"], found["page_cache_share"]) == (80, 0.5)
+    assert reasons(system(), phase_from_summary(facts(), {}))["page_cache_share"] is None
+
+
 def test_a_node_is_held_back_in_a_share_of_its_quotas_periods() -> None:
     seconds = [float(n) for n in range(11)]
     frame = system(
@@ -209,6 +219,19 @@ def test_engines_side_by_side() -> None:
     found = engine_spread(phase_from_summary(facts(engines=parts), {}))
     assert found[0].by_engine_ns == (1e6, 3e6)
     assert found[0].coefficient_of_variation == pytest.approx(0.5)
+
+
+def test_how_far_engines_lie_apart() -> None:
+    def part(count: int, p95_ms: float, flushes: int = 0) -> dict[str, object]:
+        read = {"count": count, "service": distribution(p95_ms * 1e6)}
+        return {"ops": {"READ": read, "FLUSH": {"count": flushes}}, "seconds": 1.0}
+
+    parts = [part(100, 1.0, flushes=50), part(300, 3.0)]
+    found = engines_apart(phase_from_summary(facts(engines=parts), {}))
+    assert found["engines_throughput_spread"] == pytest.approx(0.5)  # what flushes send is counted once
+    assert found["engines_p99_spread"] == pytest.approx(0.5)
+    alone = engines_apart(phase_from_summary(facts(engines=parts[:1]), {}))
+    assert set(alone.values()) == {None}
 
 
 def test_repetitions() -> None:

@@ -10,6 +10,8 @@ import pytest
 from made_trials import METRIC, claim, one, trials
 
 from steelyard.analysis.claims import judge
+from steelyard.analysis.claims.curves import lines
+from steelyard.analysis.evidence import Trials
 from steelyard.analysis.stats.percentiles import GRID
 from steelyard.analysis.stats.spread import modes, skewness
 
@@ -164,6 +166,21 @@ def test_scaling_is_the_share_of_the_ideal(
     assert found.direction == answer, found.words
     assert found.estimate is not None
     assert found.estimate.estimate == pytest.approx(efficiency, rel=0.06)
+
+
+@pytest.mark.parametrize(("ideal", "answer"), [(1.0, "confirmed"), (0.5, "refuted")])
+def test_what_moves_with_a_factor_tells_no_lines_apart(ideal: float, answer: str) -> None:
+    points = [{"nodes": n, "clients": 16 * n, "system": s} for n in (2, 3, 4) for s in "ab"]
+    frame = trials(lambda nodes, **_: {METRIC: 100.0 * nodes**ideal}, points)
+    found = one({"kind": "scaling", "factor": "nodes"}, frame, ["nodes", "clients"])
+    assert found.direction == answer, found.words
+
+
+def test_what_is_crossed_with_a_factor_tells_lines_apart() -> None:
+    points = [{"nodes": n, "clients": c} for n in (2, 4) for c in (8, 16)]
+    frame = trials(lambda nodes, **_: {METRIC: 100.0 * nodes}, points)
+    found = lines(Trials(frame, ("nodes", "clients")).cells(), "nodes")
+    assert [dict(key) for key in found] == [{"clients": 8}, {"clients": 16}]
 
 
 # best ------------------------------------------------------------------------------------------------------

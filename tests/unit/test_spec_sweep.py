@@ -250,6 +250,7 @@ def test_data_size_is_made_of_records(tmp_path: Path) -> None:
         ('system = { kind = "null" }\ncache = "warm"', "cache = 'warm' needs a warm-up"),
         ('system = { kind = "null" }\ncache = "cold"\nload = { warmup_s = 1 }', "cache = 'cold' and load"),
         ('system = { kind = "hosts", hosts = ["a"] }\ncache = "cold"', "cache = 'cold': the caches of given"),
+        ('system = { kind = "null" }\ncache = "rewarmed"', "cache = 'rewarmed' needs a warm-up"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_done(tmp_path: Path, text: str, message: str) -> None:

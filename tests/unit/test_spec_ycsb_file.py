@@ -32,15 +32,26 @@ def written(folder: Path, text: str) -> Path:
 
 
 @pytest.mark.parametrize("letter", sorted(CORE))
-def test_the_shipped_files_are_the_core_workloads(letter: str) -> None:
+def test_the_shipped_files_are_the_workloads_of_that_letter(letter: str) -> None:
     found = study(SHIPPED / f"workload{letter}")
     core = CORE[letter]
     assert found.workload.mix == core.mix
     assert found.workload.request.kind == core.request.kind
     assert found.workload.request.compat == "ycsb"
     assert (found.workload.records, found.load.operations) == (1000, 1000)
-    if letter == "e":
+    assert (found.workload.key, found.workload.fields) == (core.key, core.fields)
+    if core.mix.scan:
         assert found.workload.scan_length == core.scan_length
+
+
+def test_every_shipped_file_has_a_letter() -> None:
+    assert {path.name for path in SHIPPED.iterdir()} == {f"workload{letter}" for letter in CORE}
+
+
+def test_the_workloads_of_rabl_have_records_of_75_bytes() -> None:
+    settings, _ = find_workload("rsw", "-w")
+    key, fields = settings["workload"]["key"], settings["workload"]["fields"]
+    assert len("user") + key["zero_padding"] + fields["count"] * fields["length"]["length"] == 75
 
 
 def test_what_is_left_out_keeps_ycsbs_default(tmp_path: Path) -> None:

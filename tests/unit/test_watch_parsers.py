@@ -64,6 +64,7 @@ def test_group_of_version_1() -> None:
     assert (values["cpu_periods_total"], values["cpu_throttled_periods_total"]) == (33, 29)
     assert values["memory_bytes"] == 38486016
     assert values["memory_charged_bytes"] == 38912000
+    assert values["page_cache_bytes"] == 0
     assert (values["disk_reads_total"], values["disk_writes_total"]) == (40, 23)
     assert "disk_read_bytes_total" not in values  # those are the processes' own
 
@@ -76,6 +77,7 @@ def test_group_of_version_2() -> None:
     )
     assert "cpu_throttled_seconds_total" not in values  # the cpu controller was not on
     assert values["memory_bytes"] == 52428800 + 4194304
+    assert values["page_cache_bytes"] == 8388608
     assert values["disk_read_bytes_total"] == 20971520 + 4096
     assert (values["disk_reads_total"], values["disk_writes_total"]) == (21, 44)
     assert values["pressure_cpu_some_seconds_total"] > 0

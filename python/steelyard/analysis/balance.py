@@ -24,6 +24,7 @@ MEASURES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "local reads and writes": (("server_local_reads_total", "server_local_writes_total"), "/s"),
     "regions": (("server_regions",), ""),
     "data stored": (("server_live_disk_bytes",), "B"),
+    "page cache of its own": (("page_cache_bytes",), "B"),
     "network bytes": (("network_receive_bytes_total", "network_send_bytes_total"), "B/s"),
     "disk bytes": (("disk_read_bytes_total", "disk_write_bytes_total"), "B/s"),
     "CPU": (("cpu_seconds_total",), "cores"),

@@ -117,6 +117,8 @@ def _imbalance(*counters: str) -> Read:
 
 HELD = ("server_live_disk_bytes", "server_memtable_bytes")
 """A node's data: files, and what waits in memory to become one."""
+PAGE_CACHE = "page_cache_bytes"
+"""Of a node's control group: pages of files that its own processes were the first to ask for."""
 
 
 def _held(around: Around) -> list[float]:
@@ -129,6 +131,13 @@ def _held(around: Around) -> list[float]:
 def _data_imbalance(around: Around) -> float | None:
     apart = spread(_held(around))
     return apart.max_over_mean if apart else None
+
+
+def _cached(around: Around) -> float | None:
+    """Page cache of all nodes over the data in their files; None where either is not told."""
+    cached = around.levels(lambda name: around.window.mean(name, PAGE_CACHE))
+    files = sum(around.levels(lambda name: around.window.mean(name, HELD[0])))
+    return sum(cached) / files if cached and files else None
 
 
 def _network(around: Around) -> float | None:
@@ -160,6 +169,8 @@ READ: Mapping[str, Read] = {
     "sstables": _nodes(sum, "server_sstables"),
     "sstables_per_read_p50": _of_the_worst("server_sstables_per_read_p50"),
     "sstables_per_read_p99": _of_the_worst("server_sstables_per_read_p99"),
+    "page_cache_bytes": _nodes(sum, PAGE_CACHE),
+    "page_cache_share": _cached,
     "stored_bytes": lambda a: sum(_held(a)) or None,
     "compacted_bytes_per_s": lambda a: a.all("server_compaction_bytes_total"),
     "compactions_pending": _most("server_compactions_pending"),

@@ -9,6 +9,9 @@ import numpy as np
 
 from steelyard.analysis.summary import Phase
 
+FLUSH = "FLUSH"
+"""Sends what others collected: no operation of its own."""
+
 
 @dataclass(frozen=True)
 class EngineSpread:
@@ -49,6 +52,28 @@ def engine_spread(phase: Phase) -> tuple[EngineSpread, ...]:
                     EngineSpread(op.name, label, tuple(values), float(np.std(values) / np.mean(values)))
                 )
     return tuple(found)
+
+
+APART = {"engines_mean_spread": "mean_ns", "engines_p95_spread": "p95_ns", "engines_p99_spread": "p99_ns"}
+"""Figure of a trial (`spec.metrics`) -> the one of the service time that engines are compared by."""
+
+
+def engines_apart(phase: Phase) -> dict[str, float | None]:
+    """Coefficients of variation over engines: of throughput, and of service times (of the operation of which
+    they lie farthest apart). None with fewer than two engines."""
+    kinds = [op.name for op in phase.operations if op.name != FLUSH]
+    by_engine = [{row.name: row for row in engine if row.name in kinds} for engine in phase.engines]
+    found = {"engines_throughput_spread": _varies([sum(r.rate_per_s for r in e.values()) for e in by_engine])}
+    for name, field in APART.items():
+        told = [_varies([getattr(e[kind].service, field) for e in by_engine if kind in e]) for kind in kinds]
+        found[name] = max((one for one in told if one is not None), default=None)
+    return found
+
+
+def _varies(values: Sequence[float | None]) -> float | None:
+    """Over all engines; None where there is one, or nothing happened at any."""
+    known = [value for value in values if value is not None]
+    return float(np.std(known) / np.mean(known)) if len(known) > 1 and any(known) else None
 
 
 def repeated(values: Sequence[float | None], merged: float | None = None) -> Repeated | None:

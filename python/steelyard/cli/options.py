@@ -25,7 +25,8 @@ DO_HELP = (
 
 COMMON: tuple[Flag, ...] = (
     Flag("--workload -w", "", str,
-         "a-f of YCSB's core, a YCSB property file, or a TOML file.  [default: a]", WORKLOAD),
+         "a-f of YCSB's core, g r w rs rw rsw of papers, a YCSB property file or TOML file.  [default: a]",
+         WORKLOAD),
     Flag("--records", "workload.records", int, "Records loaded before the run.  [default: 100000]", WORKLOAD),
     Flag("--fields", "workload.fields.count", int, "Fields of a record.", WORKLOAD),
     Flag("--field-length", "workload.fields.length", int, "Bytes in a field.", WORKLOAD, constant_length),

@@ -72,6 +72,6 @@ def drop_page_cache() -> None:
         DROP_CACHES.write_text("3\n")
     except OSError as error:
         raise InfrastructureError(
-            f"cache = 'cold': the page cache cannot be dropped ({DROP_CACHES}: {error.strerror})",
+            f"the page cache cannot be dropped, as the study's cache asks ({DROP_CACHES}: {error.strerror})",
             hint="run as root, or leave cache out of the study",
         ) from None

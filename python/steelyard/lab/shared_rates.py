@@ -24,7 +24,7 @@ from steelyard.lab.trial import TrialRun
 from steelyard.results.clock import now_text
 from steelyard.results.disk import writing
 from steelyard.results.store import RunFolder
-from steelyard.spec.models import Study, Trial
+from steelyard.spec.models import DROPS_CACHE, Study, Trial
 from steelyard.spec.rates import first_of_each, rate_key, share_of
 from steelyard.systems import create
 
@@ -153,7 +153,7 @@ class SharedRates:
         run = TrialRun(
             trial=trial, folder=path, testbed=testbed, host=self.host, engine=self.engine, show=self.show,
             interrupts=self.interrupts, since_ns=time.monotonic_ns(), lease=lease,
-            cold=self.study.cache == "cold",
+            cold=self.study.cache in DROPS_CACHE,
         )  # fmt: skip
         run.run()
         with suppress(OSError):

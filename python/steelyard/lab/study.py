@@ -25,7 +25,7 @@ from steelyard.lab.until_decided import Extension, Stand
 from steelyard.results.disturbance import Disturbance
 from steelyard.results.store import RunFolder
 from steelyard.spec.estimate import each
-from steelyard.spec.models import Study, Trial
+from steelyard.spec.models import DROPS_CACHE, Study, Trial
 from steelyard.spec.rules import NEEDED
 from steelyard.spec.trials import APART, trials
 from steelyard.systems import create
@@ -245,7 +245,7 @@ class _Conductor:
             interrupts=self.interrupts,
             since_ns=since_ns,
             lease=held.lease,
-            cold=self.study.cache == "cold",
+            cold=self.study.cache in DROPS_CACHE,
         )
         run.manifest.rate = rate
         manifest = run.run()

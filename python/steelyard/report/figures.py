@@ -12,6 +12,7 @@ import polars as pl
 from steelyard.analysis.evidence.cells import Counts, Histograms
 from steelyard.analysis.metrics import metric_of
 from steelyard.analysis.reasons import READ
+from steelyard.analysis.spread import APART
 from steelyard.analysis.summary import TOTAL
 from steelyard.report.model import ReportModel, build
 from steelyard.results.frames import RUN, Results, frame_of_rows
@@ -20,7 +21,7 @@ from steelyard.results.histograms import held
 WORDS = ("steady", "server_died", "attempts", "tainted", "reason")
 ADDED = (
     "wrong_values", "saturated_share", "false_alarms", "steady_per_s", "client_cpu_us", "client_cpu_cores",
-    "server_cpu_us", "master_cpu_us", "ok_share", *READ,
+    "server_cpu_us", "master_cpu_us", "ok_share", "engines_throughput_spread", *APART, *READ,
 )  # fmt: skip
 
 
@@ -31,9 +32,10 @@ def trial_frame(folder: Path, model: ReportModel | None = None) -> pl.DataFrame:
     `attempts` (what went before, in words), `wrong_values`, `saturated_share` (of the seconds),
     `false_alarms` (share of level trials as long as it that are called unsteady, at most);
     `steady_per_s` (mean of the steady part in a closed loop), `client_cpu_us`, `server_cpu_us` and
-    `master_cpu_us` per operation, `client_cpu_cores`, `ok_share`; what servers and machine did meanwhile
-    (`spec.metrics.INSIDE`); the figures of the load phase as `load_...`. Where the study cuts the warm-up off
-    (`warmup = "cut"`), all figures are of the rest.
+    `master_cpu_us` per operation, `client_cpu_cores`, `ok_share`; how far engines lie apart
+    (`engines_..._spread`); what servers and machine did meanwhile (`spec.metrics.INSIDE`); the figures of the
+    load phase as `load_...`. Where the study cuts the warm-up off (`warmup = "cut"`), all figures are of the
+    rest.
 
     Args:
         folder: a run's folder, or one trial's.

@@ -10,6 +10,7 @@ from steelyard.report.in_effect import data_line, load_line, system_kind, system
 from steelyard.report.model import ReportModel, TrialReport
 from steelyard.results.in_effect import part
 from steelyard.spec.kind import declared
+from steelyard.spec.scalability import WORDS
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,9 @@ def subject(model: ReportModel, trial: TrialReport | None = None) -> str:
     trial = trial or next(iter(model.trials), None)
     manifest = trial.manifest if trial else {}
     study = model.study
+    kind = str(part(study, "design").get("scalability") or "")
     load = f"varied: {', '.join(varied)}" if varied else load_line(manifest, study)
+    load += f" ({kind} {WORDS[kind]})" if varied and kind in WORDS else ""
     systems = dict.fromkeys(system_words(t.manifest, study) for t in model.trials) if varied else {}
     line = " against ".join(systems) if len(systems) > 1 else system_line(manifest, study)
     lines = (line, load, data_line(manifest))

@@ -10,7 +10,7 @@ from steelyard.analysis.balance import Balance
 from steelyard.analysis.cost import Cost, client_cpu_us, master_cpu_us, server_cpu_us
 from steelyard.analysis.inside import Inside
 from steelyard.analysis.reasons import reasons
-from steelyard.analysis.spread import EngineSpread
+from steelyard.analysis.spread import EngineSpread, engines_apart
 from steelyard.analysis.steady import Steady
 from steelyard.analysis.summary import Phase
 from steelyard.analysis.warnings import Warned
@@ -98,6 +98,7 @@ def _analysed(read: Read, measured: PhaseReport) -> Row:
     client = [cost.cores for cost in measured.costs if cost.role == "client"]
     return {
         **reasons(read.system, phase, master_names(manifest), cores, quota_cores(manifest)),
+        **engines_apart(phase),
         "wrong_values": float(sum(int(phase.verify.get(kind) or 0) for kind in ("corrupt", "foreign"))),
         "saturated_share": phase.saturation.seconds_saturated / phase.seconds if phase.seconds else None,
         "steady": steady.word if steady else None,

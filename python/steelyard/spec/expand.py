@@ -23,6 +23,7 @@ from steelyard.spec.lines import Place
 from steelyard.spec.models import SWEEP_REPETITIONS, Point, Settings, Study
 from steelyard.spec.rates import check_rates
 from steelyard.spec.rules import check_layout
+from steelyard.spec.scalability import check_scalability
 from steelyard.spec.timeline import Timelines, check_timelines, spare_nodes, timeline_of
 from steelyard.spec.workloads import find_workload
 
@@ -77,6 +78,7 @@ def expand(draft: Draft, folder: Path | None = None) -> Study:
     faults.throw()
     study = _study(draft, sweep, points)
     check_layout(study)
+    check_scalability(study)
     return study
 
 

@@ -44,8 +44,8 @@ class Heal(OneNode):
     do: Literal["heal"]
 
 
-class Throttle(OneNode):
-    """The node's disk is made slow."""
+class Throttle(AnyNode):
+    """Nodes' disks are made slow."""
 
     needs: ClassVar[str] = "throttle"
     do: Literal["throttle"]

@@ -59,7 +59,7 @@ class SystemDeclaration:
             these alone can share a cluster.
         shapeless: settings that leave the files of its data alone; every other one makes another data set.
         files: settings that name files of this host.
-        assumed: how long things take.
+        assumed: how long things take; `assumed_quick`: with the profile `quick`, where that differs.
         capabilities: what can be done to it, each a name of `systems.capabilities`.
     """
 
@@ -74,6 +74,7 @@ class SystemDeclaration:
     shapeless: frozenset[str] = frozenset()
     files: Sequence[str] = ()
     assumed: Assumed = Assumed()
+    assumed_quick: Assumed | None = None
     capabilities: frozenset[str] = frozenset()
 
     def settings(self) -> type[SystemSettings]:

@@ -40,6 +40,10 @@ CLIENT = {
     "ok_share": Named("share of successes", "share"),
     "client_cpu_us": Named("client CPU per operation", "us"),
     "client_cpu_cores": Named("client CPU", "cores"),
+    "engines_throughput_spread": Named("throughput over the engines, coefficient of variation", ""),
+    "engines_mean_spread": Named("mean service time over the engines, coefficient of variation", ""),
+    "engines_p95_spread": Named("p95 service time over the engines, coefficient of variation", ""),
+    "engines_p99_spread": Named("p99 service time over the engines, coefficient of variation", ""),
 }
 """What the client measures."""
 
@@ -60,6 +64,8 @@ INSIDE = {
     "sstables": Named("files of data", ""),
     "sstables_per_read_p50": Named("files per read, median (of the worst node, over time the median)", ""),
     "sstables_per_read_p99": Named("files per read, p99 (of the worst node, over time the median)", ""),
+    "page_cache_bytes": Named("page cache charged to the nodes' control groups", "B"),
+    "page_cache_share": Named("page cache charged to the nodes, of the data they store", "share"),
     "stored_bytes": Named("data on all nodes, in files and memtables", "B"),
     "compacted_bytes_per_s": Named("compacted", "B/s"),
     "compactions_pending": Named("compactions pending, most", ""),

@@ -23,7 +23,10 @@ SWEEP_REPETITIONS = 6
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")]
 Order = Literal["random", "interleaved", "listed"]
 Reset = Literal["fresh", "truncate", "none", "restore"]
-Cache = Literal["as-left", "warm", "cold"]
+Cache = Literal["as-left", "warm", "cold", "rewarmed"]
+Scalability = Literal["SB1", "SB2", "SB3"]
+DROPS_CACHE = ("cold", "rewarmed")
+"""States of the cache for which this host's page cache is dropped."""
 
 
 class Settings(Model):
@@ -70,12 +73,17 @@ class Design(Model):
     """Between trials: `fresh` a new cluster; `truncate` the same cluster, the table dropped and loaded anew;
     `none` the same cluster and data; `restore` a new start of a cluster whose data were loaded once, kept,
     and are put back as they were."""
+    scalability: Scalability | None = None
+    """What is changed between runs (Kuhlenkamp et al. 2014): `SB1` the load, `SB2` the capacity, `SB3` both
+    in proportion. Points that do otherwise are refused (`spec.scalability`)."""
     starts: Annotated[int, Field(ge=1, le=1000)] = 1
     """With `truncate` or `none`: how often a cluster that trials share is started anew, the repetitions dealt
     evenly over its starts. What differs between two clusters is known over starts only."""
     cache: Cache = "as-left"
     """Before a trial is measured: `as-left` by the load; `warm`, a warm-up must be given (load.warmup_s);
-    `cold`, this host's page cache is dropped (servers keep what they hold in their own memory)."""
+    `cold`, this host's page cache is dropped (servers keep what they hold in their own memory); `rewarmed`,
+    that and then the warm-up: what is cached then the servers have read themselves, and it is charged to the
+    nodes, while what a load or a restore has left there is the host's."""
     warmup: Literal["fixed", "cut"] = "fixed"
     """What the analysis leaves out: `fixed` only load.warmup_s, which is driven before the run; `cut` also
     the start of the run that is not yet steady (MSER-5)."""

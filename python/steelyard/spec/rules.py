@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from steelyard.errors import InputError
 from steelyard.spec.kind import declared
-from steelyard.spec.models import Point, Study
+from steelyard.spec.models import DROPS_CACHE, Point, Study
 from steelyard.spec.trials import APART
 
 
@@ -107,16 +107,19 @@ def _budget_below_the_plan(study: Study, _point: Point, _several: bool) -> Fault
 
 
 def _warm_without_warmup(study: Study, point: Point, _several: bool) -> Fault:
-    if study.cache == "warm" and not point.load.warmup_s:
-        return "cache = 'warm' needs a warm-up", "say how long: load.warmup_s"
+    if study.cache in ("warm", "rewarmed") and not point.load.warmup_s:
+        return f"cache = '{study.cache}' needs a warm-up", "say how long: load.warmup_s"
     return None
 
 
 def _cold_but_warmed(study: Study, point: Point, _several: bool) -> Fault:
     if study.cache == "cold" and point.load.warmup_s:
-        return "cache = 'cold' and load.warmup_s contradict each other", "leave one of them out"
-    if study.cache == "cold" and declared(point.system.kind).given_by:
-        return "cache = 'cold': the caches of given hosts are not ours to drop", "leave cache out"
+        return (
+            "cache = 'cold' and load.warmup_s contradict each other",
+            "leave one of them out; cache = 'rewarmed' drops the cache before the warm-up",
+        )
+    if study.cache in DROPS_CACHE and declared(point.system.kind).given_by:
+        return f"cache = '{study.cache}': the caches of given hosts are not ours to drop", "leave cache out"
     return None
 
 

@@ -23,7 +23,7 @@ def study_schema() -> dict[str, Any]:
     for name, model in defs.items():
         if name in MADE_WHOLE_BY_OTHERS or name.endswith("System"):
             model["required"] = [key for key in model.get("required", ()) if key == "kind"]
-    word = {"type": "string", "description": "a core workload's letter, a property file or a TOML file"}
+    word = {"type": "string", "description": "a workload's letter, a property file or a TOML file"}
     defs["Workload"]["properties"]["base"] = word
     properties["workload"] = {"anyOf": [word, properties["workload"]]}
     properties["factors"]["description"] = 'a setting\'s path, e.g. "load.clients", or one of ' + ", ".join(

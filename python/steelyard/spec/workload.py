@@ -163,6 +163,18 @@ class Workload(Model):
     """`checked` values can be judged: `all` finds corrupt and foreign ones, `full` also stale and lost."""
 
 
+def _of_rabl(name: str, **mix: float) -> Workload:
+    """One of Rabl et al. 2012: records of 75 bytes, 25 of them the key, and scans of 50 records."""
+    return Workload(
+        name=name,
+        mix=Mix(**mix),
+        request=Uniform(),
+        key=Key(zero_padding=21),
+        fields=Fields(count=5, length=ConstantLength(length=10)),
+        scan_length=RangeLength(kind="uniform", min=50, max=50),
+    )
+
+
 CORE: dict[str, Workload] = {
     "a": Workload(name="a", mix=Mix(read=0.5, update=0.5)),
     "b": Workload(name="b", mix=Mix(read=0.95, update=0.05)),
@@ -171,5 +183,10 @@ CORE: dict[str, Workload] = {
     "e": Workload(name="e", mix=Mix(scan=0.95, insert=0.05)),
     "f": Workload(name="f", mix=Mix(read=0.5, read_modify_write=0.5)),
     "g": Workload(name="g", mix=Mix(update=1)),
+    "r": _of_rabl("r", read=0.95, insert=0.05),
+    "rw": _of_rabl("rw", read=0.5, insert=0.5),
+    "w": _of_rabl("w", read=0.01, insert=0.99),
+    "rs": _of_rabl("rs", read=0.47, scan=0.47, insert=0.06),
+    "rsw": _of_rabl("rsw", read=0.25, scan=0.25, insert=0.5),
 }
-"""YCSB's core workloads (YCSB.md 3.4), and A made write-only, which papers call G."""
+"""YCSB's core workloads (YCSB.md 3.4), and papers' own: G, which is A made write-only, and those of Rabl."""

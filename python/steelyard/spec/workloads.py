@@ -1,4 +1,4 @@
-"""From a word to a workload: a letter of YCSB's core, a YCSB property file, or a TOML file."""
+"""From a word to a workload: a letter of YCSB's core or a paper, a YCSB property file, or a TOML file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def find_workload(word: str, origin: str, folder: Path | None = None) -> Fragmen
     """The settings a workload's name or file stands for.
 
     Args:
-        word: `a` ... `f`, or a file.
+        word: `a` ... `f`, `g`, `r`, `w`, `rs`, `rw`, `rsw`, or a file.
         origin: where the word was said.
         folder: relative files are looked for here; None = the working directory.
 
@@ -33,7 +33,7 @@ def find_workload(word: str, origin: str, folder: Path | None = None) -> Fragmen
         known = ", ".join(CORE)
         raise InputError(
             f"{origin}: no workload '{word}'{nearest(word, CORE)}",
-            hint=f"the core workloads are {known}; anything else is a property file or a TOML file",
+            hint=f"workloads with a letter are {known}; anything else is a property file or a TOML file",
         )
     text = read_text(path)
     if path.suffix == ".toml":

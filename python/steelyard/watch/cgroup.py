@@ -2,8 +2,9 @@
 
 CPU comes from whichever of `cpuacct` and `unified` is there. Memory is what is resident (anonymous and
 mapped), so that it compares with a process's; what the limit acts on, page cache included, is
-`memory_charged_bytes`. In version 1 bytes written back by the kernel are charged to nobody, so there bytes
-are the processes' own and only operations are the group's.
+`memory_charged_bytes`, and `page_cache_bytes` the part of it that is the node's own cache of files. In
+version 1 bytes written back by the kernel are charged to nobody, so there bytes are the processes' own and
+only operations are the group's.
 """
 
 from __future__ import annotations
@@ -61,13 +62,18 @@ def memory_v1(stat: str, usage: str) -> Values:
     return {
         "memory_bytes": values["total_rss"] + values["total_mapped_file"],
         "memory_charged_bytes": int(usage),
+        "page_cache_bytes": values["total_cache"],
     }
 
 
 def memory_v2(stat: str, current: str) -> Values:
     """Memory of `memory.stat` and `memory.current`."""
     values = parse_pairs(stat)
-    return {"memory_bytes": values["anon"] + values["file_mapped"], "memory_charged_bytes": int(current)}
+    return {
+        "memory_bytes": values["anon"] + values["file_mapped"],
+        "memory_charged_bytes": int(current),
+        "page_cache_bytes": values["file"],
+    }
 
 
 def operations_v1(text: str) -> Values:

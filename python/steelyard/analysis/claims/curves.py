@@ -6,7 +6,7 @@ A line is a set of cells that differ in the factor only; a claim holds when it h
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -30,15 +30,31 @@ Line = Mapping[float, Cell]
 
 
 def lines(cells: Mapping[Key, Cell], factor: str, levels: Sequence[Level] = ()) -> dict[Key, Line]:
-    """Cells by line, in the order of the factor; a level that is neither a number nor listed is left out."""
+    """Cells by line, in the order of the factor; a level that is neither a number nor listed is left out.
+
+    What moves with the factor, as settings that are zipped with it, tells no lines apart."""
+    along = {factor, *_moving(cells, factor)}
     ranks = {level_text(level): float(rank) for rank, level in enumerate(levels, start=1)}
     found: dict[Key, dict[float, Cell]] = {}
     for key, cell in cells.items():
         level = dict(key).get(factor)
         place = ranks.get(level_text(level)) if levels else level_number(level)
         if place is not None:
-            found.setdefault(tuple(part for part in key if part[0] != factor), {})[place] = cell
+            found.setdefault(tuple(part for part in key if part[0] not in along), {})[place] = cell
     return {key: dict(sorted(line.items())) for key, line in found.items() if len(line) > 1}
+
+
+def _moving(cells: Iterable[Key], factor: str) -> set[str]:
+    """Columns that have another level wherever the factor has, and one for each level of it."""
+    points = [dict(key) for key in cells]
+    others = {column for point in points for column in point if column != factor}
+    levels = len({level_text(point.get(factor)) for point in points})
+    return {
+        column for column in others
+        if all(factor in point and column in point for point in points)
+        and len({level_text(point[column]) for point in points}) == levels
+        and len({(level_text(point[factor]), level_text(point[column])) for point in points}) == levels
+    }  # fmt: skip
 
 
 def samples(line: Line, metric: str) -> dict[float, Sample]:

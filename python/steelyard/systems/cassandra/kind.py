@@ -74,6 +74,7 @@ class Cassandra(_Cql):
     shapeless = SHAPELESS | LOCAL_SHAPELESS
     short_names = LOCAL_SHORT_NAMES
     assumed = Assumed(start_s=25.0, node_s=10.0)
+    assumed_quick = Assumed(start_s=12.0, node_s=3.0)  # all nodes at once
     capabilities = frozenset(
         {"settle", "watch", "kill", "freeze", "restart", "resize", *LOCAL_FAULTS, *INSIDE}
     )
