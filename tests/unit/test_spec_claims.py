@@ -263,6 +263,9 @@ def test_every_metric_has_words_and_a_unit() -> None:
     assert {name for name in names() if named(name) is None} == set()
     assert named("read_service_p999_ns").words == "READ service time, p99.9"  # type: ignore[union-attr]
     assert named(f"{LOAD}insert_service_mean_ns").unit == "ns"  # type: ignore[union-attr]
+    assert named("read_service_min_ns").words == "READ service time, min"  # type: ignore[union-attr]
+    assert named(f"{LOAD}insert_count").words == "load: INSERT operations"  # type: ignore[union-attr]
+    assert named("scan_ok").words == "SCAN successes"  # type: ignore[union-attr]
     assert named("read_service_p98_ns") is None
     assert not CLIENT.keys() & INSIDE.keys()
     assert metric_of(f"{LOAD}insert_service_p99_ns") is None, "what `compare` compares is the measured phase"
