@@ -14,7 +14,7 @@ from steelyard.analysis.metrics import metric_of
 from steelyard.cli import app
 from steelyard.errors import InputError
 from steelyard.results.store import study_toml
-from steelyard.spec.checks import Value
+from steelyard.spec.checks import Equality, Value
 from steelyard.spec.estimate import estimate
 from steelyard.spec.metrics import CLIENT, INSIDE, LOAD, named, names
 from steelyard.spec.read import both_forms, read_study
@@ -289,7 +289,7 @@ AN_HOUR = 3600
 
 def test_the_papers_experiments_are_there() -> None:
     """SEIS 630 as a whole; of Sheth 2023 the figures 4.1 to 4.11; of Kuhlenkamp 2014 elasticity."""
-    assert {"seis630/workloads", "seis630/partitioners", "seis630/replication"} <= set(PAPERS)
+    assert {f"seis630/{n}" for n in ("workloads", "partitioners", "replication", "racks")} <= set(PAPERS)
     drawn = {
         plot.id.partition("-")[0]
         for name in PAPERS
@@ -304,6 +304,24 @@ def test_the_papers_experiments_are_there() -> None:
         for claim in read_study(find_study(name)).claims
     }
     assert {*(f"C{n}" for n in range(1, 9)), "N1", "N2", "N3", "N4"} <= claimed
+
+
+def test_every_row_of_seis_630s_tables_is_drawn_with_what_it_prints() -> None:
+    """Tables 2 to 4: run time, start-up; of each operation count, OK, mean, least, greatest, p95, p99."""
+    figures = read_study(find_study("seis630/workloads")).figures
+    printed = {values.metric or plot.y[0] for plot in figures for values in plot.paper}
+    ops = ("load_insert", "read", "update", "insert", "scan")
+    ends = ("count", "ok", *(f"service_{figure}_ns" for figure in ("mean", "min", "max", "p95", "p99")))
+    assert {f"{op}_{row}" for op in ops for row in ends} <= printed
+    assert {"load_run_s", "run_s", "load_run_per_s", "run_per_s", "load_outside_s", "outside_s"} <= printed
+
+
+def test_loads_are_compared_over_all_six_workloads() -> None:
+    claims = read_study(find_study("seis630/workloads")).claims
+    equal = [one.check for one in claims if one.metric == "load_ok_per_s" and isinstance(one.check, Equality)]
+    assert {side.where["workload"] for check in equal for side in (check.numerator, check.denominator)} == {
+        *"abcdef"
+    }
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -350,7 +368,7 @@ def test_faults_read_every_acknowledged_write_back(name: str) -> None:
 
 
 def test_trials_without_a_steady_state_count_only_where_the_papers_own_had_none() -> None:
-    """And the claim says where: a table or a figure."""
+    """And the claim says where: a table, a figure or a graph."""
     unsteady = {
         name: {claim.unsteady for claim in (*study.claims, *study.checks)}
         for name in PAPERS
@@ -362,7 +380,7 @@ def test_trials_without_a_steady_state_count_only_where_the_papers_own_had_none(
         "kuhlenkamp-2014/elasticity-hbase",
     }
     told = (words for said in unsteady.values() for words in said if words)
-    assert all(re.match(r"(tables?|figures?) \d", words) for words in told)
+    assert all(re.match(r"(tables?|figures?|graphs?) \d", words) for words in told)
 
 
 def test_throughput_is_claimed_only_where_it_is_not_the_rate_that_is_offered() -> None:
@@ -372,7 +390,7 @@ def test_throughput_is_claimed_only_where_it_is_not_the_rate_that_is_offered() -
 
 
 def test_what_only_follows_from_a_paper_is_a_check_of_ours() -> None:
-    assert not read_study(find_study("seis630/replication")).claims
+    assert not any(read_study(find_study(f"seis630/{name}")).claims for name in ("replication", "racks"))
     assert [one.id for one in read_study(find_study("seis630/partitioners")).checks] == ["ordered-requests"]
 
 
