@@ -324,6 +324,22 @@ def test_loads_are_compared_over_all_six_workloads() -> None:
     }
 
 
+def test_cs4224s_graphs_and_table_are_there() -> None:
+    """Graphs 1 to 6; the table of least and greatest latencies; its write claims once with HBase's client
+    buffer and once without."""
+    study = read_study(find_study("cs4224-2014/graphs"))
+    assert {plot.id for plot in study.figures} == {*"123456"}
+    ends = [one for one in study.claims if isinstance(one.check, Value)]
+    assert {one.check.paper.words for one in ends if isinstance(one.check, Value) and one.check.paper} == {
+        "7", "1,669", "747", "8,387", "507", "24,418", "1,099", "9,307",
+    }  # fmt: skip
+    assert {one.check.unit for one in ends if isinstance(one.check, Value)} == {"us"}
+    buffers = {point.variant: point.system.access.client_buffering_bytes for point in study.points
+               if point.system_name == "hbase"}  # fmt: skip
+    assert buffers == {"buffered": 12 * 2**20, "unbuffered": 0}
+    assert {"ratio-update-buffered", "ratio-update-unbuffered"} <= {one.id for one in study.claims}
+
+
 @pytest.mark.parametrize("name", PAPERS)
 def test_a_papers_study_has_claims_and_figures_and_says_where_it_differs(name: str) -> None:
     full, small = both_forms(find_study(name))
@@ -377,6 +393,7 @@ def test_trials_without_a_steady_state_count_only_where_the_papers_own_had_none(
     assert {name for name, said in unsteady.items() if said != {""}} == {
         "seis630/workloads",
         "sheth-2023/operations",
+        "cs4224-2014/graphs",
         "kuhlenkamp-2014/elasticity-hbase",
     }
     told = (words for said in unsteady.values() for words in said if words)
