@@ -340,6 +340,24 @@ def test_cs4224s_graphs_and_table_are_there() -> None:
     assert {"ratio-update-buffered", "ratio-update-unbuffered"} <= {one.id for one in study.claims}
 
 
+def test_load_management_has_its_figures_and_tells_balance() -> None:
+    """Figures 2 and 3, a to c; execution time with connecting and without; what the nodes share."""
+    names = [name for name in PAPERS if name.startswith("load-management/")]
+    studies = [both_forms(find_study(name)) for name in names]
+    drawn = {plot.id: plot.y for full, _ in studies for plot in full.figures}
+    assert all(drawn[f"{n}{letter}"] == ("run_s", "seconds") for n in (2, 3) for letter in "abc")
+    assert {m for plot in ("balance-most", "balance-variation") for m in drawn[plot]} == {
+        f"{what}_{how}"
+        for what in ("requests", "replica", "cpu", "data")
+        for how in ("imbalance", "variation")
+    }
+    for form, sizes in ((0, [1, 4, 8]), (1, [1, 2, 4])):
+        first = [study[form].points[0] for study in studies if study[form]]  # type: ignore[union-attr]
+        assert sorted(point.system.nodes for point in first) == sizes
+        records = {point.system.nodes: point.workload.records / point.system.nodes for point in first}
+        assert len({*records.values()}) == 1, "data grow with the cluster"
+
+
 @pytest.mark.parametrize("name", PAPERS)
 def test_a_papers_study_has_claims_and_figures_and_says_where_it_differs(name: str) -> None:
     full, small = both_forms(find_study(name))
@@ -394,6 +412,9 @@ def test_trials_without_a_steady_state_count_only_where_the_papers_own_had_none(
         "seis630/workloads",
         "sheth-2023/operations",
         "cs4224-2014/graphs",
+        "load-management/one-node",
+        "load-management/four-nodes",
+        "load-management/eight-nodes",
         "kuhlenkamp-2014/elasticity-hbase",
     }
     told = (words for said in unsteady.values() for words in said if words)
