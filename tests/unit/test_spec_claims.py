@@ -358,6 +358,17 @@ def test_load_management_has_its_figures_and_tells_balance() -> None:
         assert len({*records.values()}) == 1, "data grow with the cluster"
 
 
+def test_versions_are_pinned_side_by_side() -> None:
+    levels = {
+        name: {point.levels["version"] for point in read_study(find_study(name)).points}
+        for name in PAPERS
+        if name.startswith("versions/")
+    }
+    assert {line.rpartition(".")[0] for found in levels.values() for line in found} == {
+        "3.11", "4.1", "5.0", "2.4", "2.6",
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("name", PAPERS)
 def test_a_papers_study_has_claims_and_figures_and_says_where_it_differs(name: str) -> None:
     full, small = both_forms(find_study(name))
@@ -429,6 +440,7 @@ def test_throughput_is_claimed_only_where_it_is_not_the_rate_that_is_offered() -
 
 def test_what_only_follows_from_a_paper_is_a_check_of_ours() -> None:
     assert not any(read_study(find_study(f"seis630/{name}")).claims for name in ("replication", "racks"))
+    assert not any(read_study(find_study(name)).claims for name in PAPERS if name.startswith("versions/"))
     assert [one.id for one in read_study(find_study("seis630/partitioners")).checks] == ["ordered-requests"]
 
 
