@@ -175,6 +175,22 @@ def test_the_page_cache_of_the_nodes_and_its_share_of_their_data() -> None:
     assert reasons(system(), phase_from_summary(facts(), {}))["page_cache_share"] is None
 
 
+def test_how_far_the_nodes_parts_lie_apart() -> None:
+    """Shares of 1, 2 and 3 a second: the highest over the mean, and the population's variation. Masters share
+    nothing; of data that no node tells of nothing is said."""
+    told = [
+        (f"node{n}", metric, [float(n * s) for s in range(11)])
+        for n in (1, 2, 3)
+        for metric in ("cpu_seconds_total", "server_client_reads_total", "server_local_writes_total")
+    ]
+    frame = system(*told, ("master1", "cpu_seconds_total", [50.0 * s for s in range(11)]))
+    found = reasons(frame, phase_from_summary(facts(), {}), ["master1"])
+    for name in ("requests", "replica", "cpu"):
+        assert found[f"{name}_imbalance"] == pytest.approx(1.5)
+        assert found[f"{name}_variation"] == pytest.approx(np.std([1, 2, 3]) / 2)
+    assert (found["data_imbalance"], found["data_variation"]) == (None, None)
+
+
 def test_a_node_is_held_back_in_a_share_of_its_quotas_periods() -> None:
     seconds = [float(n) for n in range(11)]
     frame = system(

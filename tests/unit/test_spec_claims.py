@@ -14,7 +14,7 @@ from steelyard.analysis.metrics import metric_of
 from steelyard.cli import app
 from steelyard.errors import InputError
 from steelyard.results.store import study_toml
-from steelyard.spec.checks import Value
+from steelyard.spec.checks import Equality, Value
 from steelyard.spec.estimate import estimate
 from steelyard.spec.metrics import CLIENT, INSIDE, LOAD, named, names
 from steelyard.spec.read import both_forms, read_study
@@ -263,6 +263,9 @@ def test_every_metric_has_words_and_a_unit() -> None:
     assert {name for name in names() if named(name) is None} == set()
     assert named("read_service_p999_ns").words == "READ service time, p99.9"  # type: ignore[union-attr]
     assert named(f"{LOAD}insert_service_mean_ns").unit == "ns"  # type: ignore[union-attr]
+    assert named("read_service_min_ns").words == "READ service time, min"  # type: ignore[union-attr]
+    assert named(f"{LOAD}insert_count").words == "load: INSERT operations"  # type: ignore[union-attr]
+    assert named("scan_ok").words == "SCAN successes"  # type: ignore[union-attr]
     assert named("read_service_p98_ns") is None
     assert not CLIENT.keys() & INSIDE.keys()
     assert metric_of(f"{LOAD}insert_service_p99_ns") is None, "what `compare` compares is the measured phase"
@@ -286,7 +289,7 @@ AN_HOUR = 3600
 
 def test_the_papers_experiments_are_there() -> None:
     """SEIS 630 as a whole; of Sheth 2023 the figures 4.1 to 4.11; of Kuhlenkamp 2014 elasticity."""
-    assert {"seis630/workloads", "seis630/partitioners", "seis630/replication"} <= set(PAPERS)
+    assert {f"seis630/{n}" for n in ("workloads", "partitioners", "replication", "racks")} <= set(PAPERS)
     drawn = {
         plot.id.partition("-")[0]
         for name in PAPERS
@@ -301,6 +304,69 @@ def test_the_papers_experiments_are_there() -> None:
         for claim in read_study(find_study(name)).claims
     }
     assert {*(f"C{n}" for n in range(1, 9)), "N1", "N2", "N3", "N4"} <= claimed
+
+
+def test_every_row_of_seis_630s_tables_is_drawn_with_what_it_prints() -> None:
+    """Tables 2 to 4: run time, start-up; of each operation count, OK, mean, least, greatest, p95, p99."""
+    figures = read_study(find_study("seis630/workloads")).figures
+    printed = {values.metric or plot.y[0] for plot in figures for values in plot.paper}
+    ops = ("load_insert", "read", "update", "insert", "scan")
+    ends = ("count", "ok", *(f"service_{figure}_ns" for figure in ("mean", "min", "max", "p95", "p99")))
+    assert {f"{op}_{row}" for op in ops for row in ends} <= printed
+    assert {"load_run_s", "run_s", "load_run_per_s", "run_per_s", "load_outside_s", "outside_s"} <= printed
+
+
+def test_loads_are_compared_over_all_six_workloads() -> None:
+    claims = read_study(find_study("seis630/workloads")).claims
+    equal = [one.check for one in claims if one.metric == "load_ok_per_s" and isinstance(one.check, Equality)]
+    assert {side.where["workload"] for check in equal for side in (check.numerator, check.denominator)} == {
+        *"abcdef"
+    }
+
+
+def test_cs4224s_graphs_and_table_are_there() -> None:
+    """Graphs 1 to 6; the table of least and greatest latencies; its write claims once with HBase's client
+    buffer and once without."""
+    study = read_study(find_study("cs4224-2014/graphs"))
+    assert {plot.id for plot in study.figures} == {*"123456"}
+    ends = [one for one in study.claims if isinstance(one.check, Value)]
+    assert {one.check.paper.words for one in ends if isinstance(one.check, Value) and one.check.paper} == {
+        "7", "1,669", "747", "8,387", "507", "24,418", "1,099", "9,307",
+    }  # fmt: skip
+    assert {one.check.unit for one in ends if isinstance(one.check, Value)} == {"us"}
+    buffers = {point.variant: point.system.access.client_buffering_bytes for point in study.points
+               if point.system_name == "hbase"}  # fmt: skip
+    assert buffers == {"buffered": 12 * 2**20, "unbuffered": 0}
+    assert {"ratio-update-buffered", "ratio-update-unbuffered"} <= {one.id for one in study.claims}
+
+
+def test_load_management_has_its_figures_and_tells_balance() -> None:
+    """Figures 2 and 3, a to c; execution time with connecting and without; what the nodes share."""
+    names = [name for name in PAPERS if name.startswith("load-management/")]
+    studies = [both_forms(find_study(name)) for name in names]
+    drawn = {plot.id: plot.y for full, _ in studies for plot in full.figures}
+    assert all(drawn[f"{n}{letter}"] == ("run_s", "seconds") for n in (2, 3) for letter in "abc")
+    assert {m for plot in ("balance-most", "balance-variation") for m in drawn[plot]} == {
+        f"{what}_{how}"
+        for what in ("requests", "replica", "cpu", "data")
+        for how in ("imbalance", "variation")
+    }
+    for form, sizes in ((0, [1, 4, 8]), (1, [1, 2, 4])):
+        first = [study[form].points[0] for study in studies if study[form]]  # type: ignore[union-attr]
+        assert sorted(point.system.nodes for point in first) == sizes
+        records = {point.system.nodes: point.workload.records / point.system.nodes for point in first}
+        assert len({*records.values()}) == 1, "data grow with the cluster"
+
+
+def test_versions_are_pinned_side_by_side() -> None:
+    levels = {
+        name: {point.levels["version"] for point in read_study(find_study(name)).points}
+        for name in PAPERS
+        if name.startswith("versions/")
+    }
+    assert {line.rpartition(".")[0] for found in levels.values() for line in found} == {
+        "3.11", "4.1", "5.0", "2.4", "2.6",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -347,7 +413,7 @@ def test_faults_read_every_acknowledged_write_back(name: str) -> None:
 
 
 def test_trials_without_a_steady_state_count_only_where_the_papers_own_had_none() -> None:
-    """And the claim says where: a table or a figure."""
+    """And the claim says where: a table, a figure or a graph."""
     unsteady = {
         name: {claim.unsteady for claim in (*study.claims, *study.checks)}
         for name in PAPERS
@@ -356,10 +422,14 @@ def test_trials_without_a_steady_state_count_only_where_the_papers_own_had_none(
     assert {name for name, said in unsteady.items() if said != {""}} == {
         "seis630/workloads",
         "sheth-2023/operations",
+        "cs4224-2014/graphs",
+        "load-management/one-node",
+        "load-management/four-nodes",
+        "load-management/eight-nodes",
         "kuhlenkamp-2014/elasticity-hbase",
     }
     told = (words for said in unsteady.values() for words in said if words)
-    assert all(re.match(r"(tables?|figures?) \d", words) for words in told)
+    assert all(re.match(r"(tables?|figures?|graphs?) \d", words) for words in told)
 
 
 def test_throughput_is_claimed_only_where_it_is_not_the_rate_that_is_offered() -> None:
@@ -369,7 +439,8 @@ def test_throughput_is_claimed_only_where_it_is_not_the_rate_that_is_offered() -
 
 
 def test_what_only_follows_from_a_paper_is_a_check_of_ours() -> None:
-    assert not read_study(find_study("seis630/replication")).claims
+    assert not any(read_study(find_study(f"seis630/{name}")).claims for name in ("replication", "racks"))
+    assert not any(read_study(find_study(name)).claims for name in PAPERS if name.startswith("versions/"))
     assert [one.id for one in read_study(find_study("seis630/partitioners")).checks] == ["ordered-requests"]
 
 

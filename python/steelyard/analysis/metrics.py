@@ -10,9 +10,9 @@ from steelyard.analysis.stats.verdicts import Better
 from steelyard.errors import InputError, nearest
 from steelyard.spec.metrics import LOAD, WINDOWS
 
-FIGURES = {"mean": None, "p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999, "max": None}
+FIGURES = {"mean": None, "min": None, "p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999, "max": None}
 """Figure of a latency -> its quantile."""
-_LATENCY = re.compile(r"(?P<op>.+)_(?P<clock>response|service|all)_(?P<figure>mean|p50|p95|p99|p999|max)_ns")
+_LATENCY = re.compile(rf"(?P<op>.+)_(?P<clock>response|service|all)_(?P<figure>{'|'.join(FIGURES)})_ns")
 
 
 @dataclass(frozen=True)

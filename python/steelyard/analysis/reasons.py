@@ -11,7 +11,7 @@ from statistics import fmean
 
 import polars as pl
 
-from steelyard.analysis.balance import spread
+from steelyard.analysis.balance import Spread, spread
 from steelyard.analysis.cost import CPU, NETWORK
 from steelyard.analysis.counters import Window, nodes
 from steelyard.analysis.inside import BLOCK_CACHE
@@ -105,16 +105,6 @@ def _hits(part: str, *whole: str) -> Read:
     return read
 
 
-def _imbalance(*counters: str) -> Read:
-    """The rate of the highest node over the mean of all."""
-
-    def read(around: Around) -> float | None:
-        apart = spread(around.levels(lambda name: around.window.rate(name, *counters)))
-        return apart.max_over_mean if apart else None
-
-    return read
-
-
 HELD = ("server_live_disk_bytes", "server_memtable_bytes")
 """A node's data: files, and what waits in memory to become one."""
 PAGE_CACHE = "page_cache_bytes"
@@ -128,9 +118,28 @@ def _held(around: Around) -> list[float]:
     )
 
 
-def _data_imbalance(around: Around) -> float | None:
-    apart = spread(_held(around))
-    return apart.max_over_mean if apart else None
+def _rates(*counters: str) -> Callable[[Around], list[float]]:
+    """Of each node how fast counters grow."""
+    return lambda around: around.levels(lambda name: around.window.rate(name, *counters))
+
+
+SHARED: Mapping[str, Callable[[Around], list[float]]] = {
+    "requests": _rates(*REQUESTS),
+    "replica": _rates("server_local_reads_total", "server_local_writes_total"),
+    "cpu": _rates(CPU),
+    "data": _held,
+}
+"""What nodes share -> each node's part."""
+
+
+def _apart(parts: Callable[[Around], list[float]], figure: Callable[[Spread], float]) -> Read:
+    """How far the nodes' parts lie apart."""
+
+    def read(around: Around) -> float | None:
+        found = spread(parts(around))
+        return figure(found) if found else None
+
+    return read
 
 
 def _cached(around: Around) -> float | None:
@@ -179,10 +188,11 @@ READ: Mapping[str, Read] = {
     "writes_waiting": _most("server_mutation_stage_pending"),
     "key_cache_hit_share": _hits("server_key_cache_hits_total", "server_key_cache_requests_total"),
     "block_cache_hit_share": _hits(BLOCK_CACHE[0], *BLOCK_CACHE),
-    "requests_imbalance": _imbalance(*REQUESTS),
-    "replica_imbalance": _imbalance("server_local_reads_total", "server_local_writes_total"),
-    "cpu_imbalance": _imbalance(CPU),
-    "data_imbalance": _data_imbalance,
+    **{f"{name}_imbalance": _apart(parts, lambda s: s.max_over_mean) for name, parts in SHARED.items()},
+    **{
+        f"{name}_variation": _apart(parts, lambda s: s.coefficient_of_variation)
+        for name, parts in SHARED.items()
+    },
 }
 
 

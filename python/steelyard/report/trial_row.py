@@ -86,6 +86,7 @@ def _of_rest(phase: Phase) -> Row:
     found: Row = {"seconds": phase.seconds, "ok_per_s": phase.ok_per_s}
     for operation in (phase.total, *phase.operations):
         name = operation.name.lower().replace("-", "_")
+        found |= {f"{name}_count": operation.count, f"{name}_ok": operation.ok}
         for clock in CLOCKS:
             times = getattr(operation, clock)
             found |= {f"{name}_{clock}_{f}_ns": getattr(times, f"{f}_ns") for f in FIGURES}

@@ -14,7 +14,7 @@ from steelyard.results.read import Run, TrialResult, open_run
 from steelyard.spec.levels import level_text
 
 CLOCKS = ("response", "service", "all")
-FIGURES = ("mean", "p50", "p95", "p99", "p999", "max")
+FIGURES = ("mean", "min", "p50", "p95", "p99", "p999", "max")
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p999": 99.9}
 RUN, LOAD = "run", "load"
 
@@ -47,7 +47,7 @@ class Results:
         `tainted`, `reason`; one for each factor; `seconds`, `operations`, `ok`, `failed`, `ok_per_s`
         (successes within the offered window, over it), `around_s` (starting engines and connecting, which
         YCSB's run time holds), `run_s` (both together), `run_per_s` (operations over that), in a closed loop
-        `outside_s` (`run_s` without what each client spent in operations); then `OP_ok` and
+        `outside_s` (`run_s` without what each client spent in operations); then `OP_count`, `OP_ok` and
         `OP_CLOCK_FIGURE_ns` such as `read_service_p99_ns`, `total_response_mean_ns`. A
         factor whose levels are of several types is text.
         """
@@ -126,7 +126,7 @@ def phase_figures(trial: TrialResult, phase: str) -> dict[str, Any]:
         "run_per_s": operations / (whole + around) if whole > 0 else None,
     }
     for op, facts in (summary.get("ops") or {}).items():
-        found[f"{_column(op)}_ok"] = facts.get("ok")
+        found |= {f"{_column(op)}_{what}": facts.get(what) for what in ("count", "ok")}
         for clock in CLOCKS:
             for figure in FIGURES:
                 value = (facts.get(clock) or {}).get(f"{figure}_ns")
@@ -165,6 +165,7 @@ def _totals(trial: TrialResult, phase: str) -> dict[str, Any]:
         histogram = histograms.get(f"TOTAL.{clock}")
         if histogram is not None and histogram.get_total_count():
             found[f"total_{clock}_mean_ns"] = mean(histogram)
+            found[f"total_{clock}_min_ns"] = float(histogram.get_min_value())
             at = percentiles(histogram, list(PERCENTILES.values()))
             found |= {f"total_{clock}_{n}_ns": value for n, value in zip(PERCENTILES, at, strict=True)}
             found[f"total_{clock}_max_ns"] = float(histogram.get_max_value())

@@ -1,7 +1,8 @@
 """The figures of a trial by name: what claims and figures of a study may ask for.
 
-Latencies are `OP_CLOCK_FIGURE_ns`, such as `read_service_p99_ns`; everything else is named here. A name with
-`load_` before it is the same figure of the load phase.
+Latencies are `OP_CLOCK_FIGURE_ns`, such as `read_service_p99_ns`; how many there were of an operation is
+`OP_count`, and how many of them succeeded `OP_ok`; everything else is named here. A name with `load_` before
+it is the same figure of the load phase.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ from dataclasses import dataclass
 
 OPS = ("total", "read", "update", "insert", "scan", "delete", "read_modify_write", "flush")
 CLOCKS = ("response", "service", "all")
-FIGURES = ("mean", "p50", "p95", "p99", "p999", "max")
+FIGURES = ("mean", "min", "p50", "p95", "p99", "p999", "max")
 LOAD = "load_"
 _LATENCY = re.compile(
     rf"(?P<op>{'|'.join(OPS)})_(?P<clock>{'|'.join(CLOCKS)})_(?P<figure>{'|'.join(FIGURES)})_ns"
 )
+COUNTS = {"count": "operations", "ok": "successes"}
+"""Of one kind of operation."""
+_COUNT = re.compile(rf"(?P<op>{'|'.join(OPS[1:])})_(?P<what>{'|'.join(COUNTS)})")
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,10 @@ INSIDE = {
     "replica_imbalance": Named("reads and writes as replica of the busiest node over the mean", ""),
     "cpu_imbalance": Named("CPU of the busiest node over the mean", ""),
     "data_imbalance": Named("data on the fullest node over the mean", ""),
+    "requests_variation": Named("requests coordinated, coefficient of variation over nodes", ""),
+    "replica_variation": Named("reads and writes as replica, coefficient of variation over nodes", ""),
+    "cpu_variation": Named("CPU, coefficient of variation over nodes", ""),
+    "data_variation": Named("data, coefficient of variation over nodes", ""),
 }
 """What servers and machine did meanwhile: a paper's reasons are checked against these."""
 
@@ -137,7 +145,7 @@ AUDIT = {
 
 PLAIN = CLIENT | INSIDE | TIMELINE | AUDIT
 
-STANDING = ("data_imbalance", "stored_bytes", "sstables", *AUDIT)
+STANDING = ("data_imbalance", "data_variation", "stored_bytes", "sstables", *AUDIT)
 """What lies on the nodes: it has no warm-up, and is judged also where a run came to no steady state."""
 
 
@@ -155,6 +163,8 @@ def named(column: str) -> Named | None:
         figure = "p99.9" if match["figure"] == "p999" else match["figure"]
         clock = "latency of all attempts" if match["clock"] == "all" else f"{match['clock']} time"
         return Named(f"{op}{clock}, {figure}", "ns")
+    if match := _COUNT.fullmatch(column):
+        return Named(f"{_operation(match['op'])}{COUNTS[match['what']]}", "")
     return PLAIN.get(column)
 
 
@@ -196,10 +206,16 @@ def is_latency(column: str) -> bool:
     return _LATENCY.fullmatch(column) is not None
 
 
+def is_by_second(column: str) -> bool:
+    """Whether a latency is known of each second: all but the least."""
+    return is_latency(column) and not column.endswith("_min_ns")
+
+
 def names(ops: Iterable[str] = OPS) -> list[str]:
     """Every figure there is for these operations, to look for the nearest."""
     latencies = [f"{op}_{clock}_{figure}_ns" for op in ops for clock in CLOCKS for figure in FIGURES]
     windows = [f"{op}_{w}_{figure}_ns" for op in ops for w in WINDOWS for figure in ("mean", "p50", "p99")]
     windows += [f"{w}_{figure}" for w in WINDOWS for figure in ("ok_per_s", "failed_share")]
     both = [*windows, *(f"{CONTROL}{name}" for name in (*windows, *_OF_WINDOW))]
-    return [*PLAIN, *latencies, *both, f"{LOAD}ok_per_s", f"{LOAD}run_per_s", f"{LOAD}run_s"]
+    counts = [f"{op}_{what}" for op in ops if op != OPS[0] for what in COUNTS]
+    return [*PLAIN, *latencies, *counts, *both, f"{LOAD}ok_per_s", f"{LOAD}run_per_s", f"{LOAD}run_s"]

@@ -24,7 +24,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from steelyard.spec.base import LISTED, Model
-from steelyard.spec.metrics import is_latency
+from steelyard.spec.metrics import is_by_second, is_latency
 from steelyard.spec.printed import Figure
 from steelyard.spec.sides import Level, Where
 
@@ -88,7 +88,7 @@ class Plot(Model):
     @model_validator(mode="after")
     def _can_be_drawn(self) -> Plot:
         over = self.x in (TIME, LATENCY)
-        if self.x == TIME and not all(is_latency(metric) or metric == BY_SECOND for metric in self.y):
+        if self.x == TIME and not all(is_by_second(metric) or metric == BY_SECOND for metric in self.y):
             raise ValueError(f"over time there are latencies and {BY_SECOND}")
         if self.x == LATENCY and not all(is_latency(metric) for metric in self.y):
             raise ValueError("a histogram (x = 'latency') is of a latency, such as read_service_p99_ns")

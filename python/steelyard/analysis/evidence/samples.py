@@ -5,8 +5,8 @@ There are three ways, by what the figure is:
 - `mean`: geometric over units, with Student's t on logarithms;
 - `merged`: a percentile of the units' merged histograms, from ten units on with a bootstrap over them;
 - `ordered`: the median unit within the least and the greatest. Percentiles of few units, percentiles of which
-  there are no histograms, maxima, and figures that are zero in some trial, which has no logarithm and is a
-  value all the same.
+  there are no histograms, minima, maxima, and figures that are zero in some trial, which has no logarithm
+  and is a value all the same.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ Way = Literal["mean", "merged", "ordered"]
 Found = Contrast | Extremes
 """B against A."""
 
-_PERCENTILE = re.compile(r"_(p\d+|max)(_ns)?$")
+_PERCENTILE = re.compile(r"_(p\d+|min|max)(_ns)?$")
 
 
 def is_percentile(metric: str) -> bool:
-    """Whether a metric is a percentile or a maximum, whose mean over runs says nothing."""
+    """Whether a metric is a percentile, a minimum or a maximum, whose mean over runs says nothing."""
     return _PERCENTILE.search(metric) is not None
 
 
