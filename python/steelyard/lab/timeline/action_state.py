@@ -47,6 +47,11 @@ class ActionState:
         return self.stage == "ended"
 
     @property
+    def done(self) -> bool:
+        """Whether it ended as it should."""
+        return self._ended is not None and self._ended.how == "done"
+
+    @property
     def under_way(self) -> bool:
         """Whether it has begun and not ended."""
         return self.stage in ("requested", "running", "settling")
@@ -148,4 +153,6 @@ class ActionState:
         return self._ended
 
     def _row(self, state: Any, t_ns: int, **more: Any) -> ActionRow:
-        return ActionRow(self.id, self.action.what, state, t_ns, self.nodes, self._parameters, **more)
+        return ActionRow(
+            self.id, self.action.what, state, t_ns, self.nodes, self._parameters, undo=self.action.undo, **more
+        )
