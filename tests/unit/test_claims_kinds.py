@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -113,6 +114,27 @@ def test_slopes_of_two_sides(exponents: Any, direction: str, answer: str, metric
     check = {"kind": "slope", **SIDES, "factor": "nodes", "direction": direction}
     found = one(check, trials(power(exponents, metric), BOTH), ["nodes"], metric=metric)
     assert found.direction == answer, found.words
+
+
+def ladder(system: str, target: int) -> dict[str, float]:
+    """`b` rises with the root of what it achieves, up to 900/s; `a` is level, up to 2,500/s."""
+    achieved = min(float(target), 900.0 if system == "b" else 2500.0)
+    return {METRIC: achieved**0.5 if system == "b" else 30.0, "ok_per_s": achieved}
+
+
+def test_a_slope_over_targets_ends_where_one_side_reaches_them_no_more() -> None:
+    points = [{"system": s, "target": t} for s in "ab" for t in (200, 400, 800, 6400, 51_200)]
+    check = {"kind": "slope", **SIDES, "factor": "target", "direction": "steeper", "cells": "reached"}
+    found = one(check, trials(ladder, points, scatter=0.01), ["target"])
+    assert found.direction == "confirmed"
+    told = re.match(r"slopes (\S+) \[.*\] against (\S+) \[", found.words)
+    assert told, found.words
+    assert float(told[1]) == pytest.approx(0.5, abs=0.05)
+    assert float(told[2]) == pytest.approx(0, abs=0.05)
+    assert {e.what.split("target ")[1] for e in found.evidence} == {"200", "400", "800"}
+    far = [point for point in points if point["target"] != 200 and point["target"] != 400]
+    none = one(check, trials(ladder, far, scatter=0.01), ["target"])
+    assert none.reasons == ("no line has two levels of target that both sides reach within 2 %",)
 
 
 @pytest.mark.parametrize(

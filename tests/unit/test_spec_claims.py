@@ -14,7 +14,7 @@ from steelyard.analysis.metrics import metric_of
 from steelyard.cli import app
 from steelyard.errors import InputError
 from steelyard.results.store import study_toml
-from steelyard.spec.checks import Equality, Value
+from steelyard.spec.checks import Equality, Ratio, Value
 from steelyard.spec.estimate import estimate
 from steelyard.spec.metrics import CLIENT, INSIDE, LOAD, named, names
 from steelyard.spec.read import both_forms, read_study
@@ -288,7 +288,8 @@ AN_HOUR = 3600
 
 
 def test_the_papers_experiments_are_there() -> None:
-    """SEIS 630 as a whole; of Sheth 2023 the figures 4.1 to 4.11; of Kuhlenkamp 2014 elasticity."""
+    """SEIS 630 as a whole; of Sheth 2023 figures 4.1 to 4.11, 5.1 to 5.6, table 4.1, and what it quotes and
+    names as future work; of Kuhlenkamp 2014 elasticity."""
     assert {f"seis630/{n}" for n in ("workloads", "partitioners", "replication", "racks")} <= set(PAPERS)
     drawn = {
         plot.id.partition("-")[0]
@@ -296,7 +297,7 @@ def test_the_papers_experiments_are_there() -> None:
         if name.startswith("sheth-2023/")
         for plot in read_study(find_study(name)).figures
     }
-    assert {f"4.{n}" for n in range(1, 12)} <= drawn
+    assert {*(f"4.{n}" for n in range(1, 12)), *(f"5.{n}" for n in range(1, 7))} <= drawn
     claimed = {
         claim.id.partition("-")[0]
         for name in PAPERS
@@ -304,6 +305,47 @@ def test_the_papers_experiments_are_there() -> None:
         for claim in read_study(find_study(name)).claims
     }
     assert {*(f"C{n}" for n in range(1, 9)), "N1", "N2", "N3", "N4"} <= claimed
+    beyond = ("rf-consistency", "coordinated-consistency", "distribution", "cluster-size")
+    assert {f"sheth-2023/{name}" for name in beyond} <= set(PAPERS)
+
+
+SHETH: dict[str, dict[str, tuple[float, dict[str, float]]]] = {
+    "a": {
+        "read": (0.4, {"Cooper 2010": 0.4, "Tudorica 2011": 0.7}),
+        "update": (1.85, {"Cooper 2010": 7, "Tudorica 2011": 7}),
+        "throughput": (2.8, {"Swaminathan 2016": 1.4, "Abramova 2014": 2.7}),
+    },
+    "b": {
+        "read": (0.25, {"Cooper 2010": 0.5, "Tudorica 2011": 0.64}),
+        "update": (2.5, {"Cooper 2010": 5, "Tudorica 2011": 7}),
+        "throughput": (1.6, {"Swaminathan 2016": 1.6, "Abramova 2014": 1.42}),
+    },
+}
+"""Workload -> claim -> what Sheth 2023 prints in 5.3 and 5.5, and what it quotes in 3.3."""
+
+
+@pytest.mark.parametrize("workload", "ab")
+@pytest.mark.parametrize("level", ["ONE", "QUORUM"])
+def test_cassandra_and_hbase_are_compared_with_every_papers_figures(workload: str, level: str) -> None:
+    """Latencies where both reach the target, throughput at plateaus; Cassandra at ONE and at QUORUM."""
+    claims = {one.id: one for one in read_study(find_study(f"sheth-2023/compare-{workload}")).claims}
+    for name, (own, others) in SHETH[workload].items():
+        claim = claims[name if level == "ONE" else f"{name}-quorum"]
+        assert isinstance(claim.check, Ratio)
+        assert claim.check.cells == ("plateau" if name == "throughput" else "reached")
+        assert claim.check.numerator.where == {"system": "cassandra", "consistency": level}
+        assert {source: told.middle for source, told in claim.sources.items()} == {"": own, **others}
+
+
+def test_versions_of_sheth_2023_are_pinned() -> None:
+    """The newest tried of a line moves."""
+    named = {
+        (point.system.kind, point.system.version)  # type: ignore[attr-defined]
+        for name in PAPERS
+        if name.startswith("sheth-2023/")
+        for point in read_study(find_study(name)).points
+    }
+    assert named == {("cassandra", "3.11.13"), ("hbase", "2.4.16")}
 
 
 def test_every_row_of_seis_630s_tables_is_drawn_with_what_it_prints() -> None:
@@ -421,6 +463,8 @@ def test_trials_without_a_steady_state_count_only_where_the_papers_own_had_none(
     }
     assert {name for name, said in unsteady.items() if said != {""}} == {
         "seis630/workloads",
+        "sheth-2023/compare-a",
+        "sheth-2023/compare-b",
         "sheth-2023/operations",
         "cs4224-2014/graphs",
         "load-management/one-node",

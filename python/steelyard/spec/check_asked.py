@@ -22,6 +22,7 @@ from steelyard.spec.checks import (
     Scaling,
     Side,
     Sided,
+    SlopeCheck,
     Speedup,
     Trend,
     Where,
@@ -101,7 +102,7 @@ def _of_claim(claim: Claim, place: Place, columns: list[str]) -> Iterator[_Word]
     yield _Word(claim.metric, (*place, "metric"), "metric", names())
     for name, factor in _factors(check):
         yield _Word(factor, (*place, "check", name), "factor", columns)
-    if isinstance(check, Ratio):
+    if isinstance(check, (Ratio, SlopeCheck)):
         yield _Word(check.throughput, (*place, "check", "throughput"), "metric", names())
     for number, why in enumerate(claim.why):
         if why.metric:

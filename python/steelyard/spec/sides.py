@@ -100,6 +100,11 @@ class SlopeCheck(Sided):
     factor: str
     direction: Literal["steeper", "flatter"]
     """How the numerator's line lies beside the denominator's; a falling line is flatter than a level one."""
+    cells: Literal["all", "reached"] = "all"
+    """`reached`: of a ladder of target rates as the factor only those that both sides reach within 2 %: past
+    them what is achieved goes no further, however steep it was."""
+    throughput: str = "ok_per_s"
+    """The metric that reaches it."""
 
 
 class Speedup(Sided):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from steelyard.analysis.claims import alone, curves, gains, ratios, winners
-from steelyard.analysis.claims.pairs import both_sides, by_match, matched, metrics
+from steelyard.analysis.claims.pairs import both_sides, by_match, matched, metrics, reaches
 from steelyard.analysis.claims.verdict import Finding
 from steelyard.analysis.evidence import Cell, Key, Trials, known
 from steelyard.spec.checks import (
@@ -106,6 +106,8 @@ def _line_pairs(claim: Claim, check: SlopeCheck | Speedup, trials: Trials) -> Ca
     pairs = [(line, below[key]) for key, line in above.items() if key in below]
     if not pairs:
         raise ValueError(f"no line of {check.factor} has both sides")
+    if isinstance(check, SlopeCheck) and check.cells == "reached":
+        pairs = _both_reach(check, pairs)
     named = metrics(claim, check)
     judged = [
         (cell, m) for pair in pairs for line, m in zip(pair, named, strict=True) for cell in line.values()
@@ -114,6 +116,26 @@ def _line_pairs(claim: Claim, check: SlopeCheck | Speedup, trials: Trials) -> Ca
     if isinstance(check, SlopeCheck):
         return Case(judged, beside, lambda: gains.slope(claim, check, pairs))
     return Case(judged, beside, lambda: gains.speedup(claim, check, pairs))
+
+
+def _both_reach(check: SlopeCheck, pairs: Sequence[gains.LinePair]) -> list[gains.LinePair]:
+    """Of each pair of lines the targets that both sides reach.
+
+    Raises:
+        ValueError: no pair has two of them.
+    """
+    found: list[gains.LinePair] = []
+    for pair in pairs:
+        above, below = (
+            {p: cell for p, cell in line.items() if reaches(cell, check.factor, check.throughput)}
+            for line in pair
+        )
+        shared = [place for place in above if place in below]
+        if len(shared) > 1:
+            found.append(({p: above[p] for p in shared}, {p: below[p] for p in shared}))
+    if not found:
+        raise ValueError(f"no line has two levels of {check.factor} that both sides reach within 2 %")
+    return found
 
 
 def _side_lines(

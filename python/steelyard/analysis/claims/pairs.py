@@ -73,15 +73,22 @@ def by_match(cells: Mapping[Key, Cell], match: Sequence[str] | None) -> dict[Key
 
 
 def _reached(pairs: Sequence[Pair], check: Ratio) -> list[Pair]:
-    return [pair for pair in pairs if all(_reaches(cell, check) for cell in pair)]
+    return [pair for pair in pairs if all(reaches(cell, check.target, check.throughput) for cell in pair)]
 
 
-def _reaches(cell: Cell, check: Ratio) -> bool:
-    """A cell without a target, of which each client sends as fast as it is answered, has none to reach."""
-    target, sample = level_number(dict(cell.key).get(check.target)), cell.sample(check.throughput)
-    if target is None or sample is None:
+def reaches(cell: Cell, target: str, throughput: str) -> bool:
+    """Whether a cell reaches its target rate. One without a target, of which each client sends as fast as it
+    is answered, has none to reach.
+
+    Args:
+        cell: of which it is asked.
+        target: the factor that holds the rate.
+        throughput: the metric that reaches it.
+    """
+    rate, sample = level_number(dict(cell.key).get(target)), cell.sample(throughput)
+    if rate is None or sample is None:
         return False
-    return sample.interval.estimate >= (1 - REACHED) * target
+    return sample.interval.estimate >= (1 - REACHED) * rate
 
 
 def _plateaus(pairs: Sequence[Pair], check: Ratio) -> list[Pair]:
