@@ -27,15 +27,17 @@ def show_papers(papers: Mapping[str, Paper], console: Console) -> None:
 
 def show_paper(name: str, paper: Paper, console: Console) -> None:
     """Print a paper's entries, each with the studies that answer it, or why none does."""
-    table = Table("entry", "says", "answered by", title=Text(f"{name}: {paper.title}"), title_justify="left")
+    table = Table(title=Text(f"{name}: {paper.title}"), title_justify="left")
+    for column in ("entry", "says", "answered by"):
+        table.add_column(column, overflow="fold")
     for place, entry in paper.entries:
-        table.add_row(place, Text(entry.says), Text(_answered(entry)))
+        table.add_row(place, Text(entry.says), Text(_answered(entry, f"{name}/")))
     console.print(table)
 
 
-def _answered(entry: Entry) -> str:
+def _answered(entry: Entry, folder: str) -> str:
     lines = [
-        f"{study}: {what} {', '.join(ids)}"
+        f"{study.removeprefix(folder)}: {what} {', '.join(ids)}"
         for what, named in (("figure", entry.figures), ("claim", entry.claims))
         for study, ids in named.items()
     ]
