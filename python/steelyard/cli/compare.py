@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.errors import GateError, InputError, nearest
+from steelyard.cli.output import put_out, require_format
+from steelyard.errors import GateError
 
 if TYPE_CHECKING:
     from steelyard.analysis.compare import GateResult
@@ -48,25 +49,14 @@ def compare(
 
     gates = tuple(parse_gate(text) for text in fail_if or ())
     share = parse_share(margin, "--margin")
+    require_format(format_)
 
     from steelyard.report.compare.model import Asked, build_comparison
-    from steelyard.report.compare.render import RENDERERS, show
+    from steelyard.report.compare.render import page, render_json
 
-    if format_ not in RENDERERS:
-        raise InputError(
-            f"--format {format_}: unknown{nearest(format_, RENDERERS)}; known: {', '.join(RENDERERS)}"
-        )
     asked = Asked(tuple(metric or ()), gates, share, str(noise) if noise else None, force)
     model = build_comparison(a, b, asked)
-    if format_ == "text" and out is None:
-        from rich.console import Console
-
-        show(model, Console())
-    else:
-        target = out or Path(f"compare.{'txt' if format_ == 'text' else format_}")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(RENDERERS[format_](model), encoding="utf-8")
-        print(target)
+    put_out(page(model), lambda: render_json(model), format_, out, "compare")
     if model.failed:
         raise GateError("gate failed: " + "; ".join(_said(gate) for gate in model.failed))
 

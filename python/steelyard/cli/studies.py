@@ -1,16 +1,20 @@
-"""`steelyard studies`: what is shipped, what one study asks for, and the form of study files."""
+"""`steelyard studies`: what is shipped, what one study asks for, the form of study files, and the papers that
+studies repeat."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from steelyard.cli.help import GroupedCommand
+from steelyard.cli.output import put_out, require_format
+from steelyard.errors import GateError, InputError, nearest
 
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None,
-    help="Studies that come with Steelyard, and the form of study files.",
+    help="Studies that come with Steelyard, the papers they repeat, and the form of study files.",
     epilog="Example: steelyard studies show noise-floor",
 )  # fmt: skip
 
@@ -62,3 +66,78 @@ def schema() -> None:
     from steelyard.spec.schema import study_schema
 
     print(json.dumps(study_schema(), indent=1))
+
+
+@app.command("papers", cls=GroupedCommand, epilog="Example: steelyard studies papers sheth-2023")
+def papers(
+    paper: Annotated[
+        str | None, typer.Argument(help="One paper's name.  [default: how much of each is answered]")
+    ] = None,
+    *,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check", help="Print what does not match the shipped studies; end with 1 if anything."
+        ),
+    ] = False,
+) -> None:
+    """Show the papers' figures, tables and claims, each with the study that answers it or why none does."""
+    from rich.console import Console
+
+    from steelyard.cli.papers import mismatches, show_paper, show_papers
+    from steelyard.spec.papers import read_papers
+
+    known = read_papers()
+    if paper is not None and paper not in known:
+        raise InputError(f"no paper '{paper}'{nearest(paper, known)}; known: {', '.join(known)}")
+    if paper and check:
+        raise InputError("--check looks at all papers: questions are theirs together")
+    if check:
+        found = mismatches(known)
+        for line in found:
+            print(line)
+        if found:
+            raise GateError(f"papers and shipped studies do not match in {len(found)} places")
+    elif paper:
+        show_paper(paper, known[paper], Console())
+    else:
+        show_papers(known, Console())
+
+
+@app.command(
+    "across", cls=GroupedCommand, epilog="Example: steelyard studies across results/A results/B --format html"
+)
+def across(
+    results: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Runs of shipped studies; without any, what papers say stands alone."),
+    ] = None,
+    *,
+    question: Annotated[
+        list[str] | None,
+        typer.Option(help="Show this question, e.g. read-a, alone; may be repeated.  [default: every one]"),
+    ] = None,
+    format_: Annotated[
+        str, typer.Option("--format", help="text (which is printed), html, md or json.")
+    ] = "text",
+    out: Annotated[
+        Path | None, typer.Option(help="The file to write.  [default: across.html and so on]")
+    ] = None,
+) -> None:
+    """Show questions that several papers answer: each one's figure and ours, and where papers contradict
+    each other.
+
+    Each answer of a paper is judged by claims of shipped studies. Give runs of these to have their verdicts
+    beside the papers' figures; the others stay 'not run'.
+    """
+    require_format(format_)
+    from steelyard.report.across.model import build_across
+    from steelyard.report.across.render import page, render_json
+    from steelyard.spec.papers import read_papers, read_questions
+
+    known = read_questions()
+    for name in question or ():
+        if name not in known:
+            raise InputError(f"--question {name}: unknown{nearest(name, known)}; known: {', '.join(known)}")
+    model = build_across(results or (), read_papers(), {n: known[n] for n in question or known})
+    put_out(page(model), lambda: render_json(model), format_, out, "across")

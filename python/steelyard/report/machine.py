@@ -33,7 +33,7 @@ def render_json(model: ReportModel) -> str:
         "over_trials": {name: asdict(spread) for name, spread in model.over_trials.items()},
         "trials": [_trial(t) for t in model.trials],
     }
-    return json.dumps(_plain(facts), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(jsonable(facts), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _answers(found: Answers) -> dict[str, Any]:
@@ -103,12 +103,12 @@ def _phase(report: PhaseReport) -> dict[str, Any]:
     }
 
 
-def _plain(value: Any) -> Any:
+def jsonable(value: Any) -> Any:
     """Tables and lists of plain values; a number JSON has no word for is null."""
     if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
+        return {str(k): jsonable(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
+        return [jsonable(v) for v in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if isinstance(value, (str, int, float, bool)) or value is None else str(value)

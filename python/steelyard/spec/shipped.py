@@ -1,4 +1,4 @@
-"""Studies that come with Steelyard: found by their names, in a checkout and where a wheel has put them."""
+"""Files that come with Steelyard, studies and papers: found in a checkout and where a wheel has put them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from pathlib import Path
 
 from steelyard.errors import InputError, nearest
 
-FOLDERS = (
-    Path(__file__).resolve().parents[3] / "studies",
-    Path(sys.prefix) / "share" / "steelyard" / "studies",
-)
+ROOTS = (Path(__file__).resolve().parents[3], Path(sys.prefix) / "share" / "steelyard")
 """Of a checkout, and of an installed wheel."""
+
+
+def shipped_folder(name: str) -> Path | None:
+    """`studies` or `papers`, where this installation has it."""
+    return next((root / name for root in ROOTS if (root / name).is_dir()), None)
 
 
 def shipped() -> dict[str, Path]:
     """Name -> file; a study in a folder is called FOLDER/NAME."""
-    folder = next((folder for folder in FOLDERS if folder.is_dir()), None)
+    folder = shipped_folder("studies")
     return dict(_studies(folder)) if folder else {}
 
 

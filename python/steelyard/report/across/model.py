@@ -1,0 +1,219 @@
+"""Questions that several papers answer: each one's answer and figure, ours beside them, who contradicts whom.
+
+An entry of a paper (`spec.papers`) names the claims of studies that judge it. Such a claim says what the
+paper says: confirmed, it bears the paper's side out; refuted, the other one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from steelyard.analysis.stats.runs import Interval
+from steelyard.errors import InputError, nearest
+from steelyard.report.formatting import NONE
+from steelyard.report.model import ReportModel, build
+from steelyard.report.study.amounts import told
+from steelyard.report.study.answers import Answer, Answers, answers
+from steelyard.spec.checks import Ratio, Speedup
+from steelyard.spec.papers import Entry, Paper, Question
+from steelyard.spec.printed import Printed
+from steelyard.spec.shipped import shipped
+from steelyard.spec.workloads import parse_toml, read_text
+
+NOT_RUN = "not run"
+
+
+@dataclass(frozen=True)
+class Given:
+    """A result that was given, and the shipped study it is a run of."""
+
+    path: Path
+    study: str
+    found: Answers
+
+
+@dataclass(frozen=True)
+class Ours:
+    """What one claim of ours says of a paper's answer.
+
+    Attributes:
+        study, claim: which; of which result is in `run`.
+        run: the result's folder and form; empty where none was given.
+        direction: the verdict, or `not run`.
+        ratio: in the question's terms; None where the claim is of something else.
+        found: the same, or what else was found, in words.
+        bears_out: the side that it speaks for; empty where it decides nothing.
+        against: the side that it speaks against without speaking for another.
+    """
+
+    study: str
+    claim: str
+    run: str = ""
+    direction: str = NOT_RUN
+    ratio: Interval | None = None
+    found: str = NONE
+    bears_out: str = ""
+    against: str = ""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What one entry of a paper answers.
+
+    Attributes:
+        source: the paper, or whom it quotes.
+        paper, entry: where that stands.
+        says: in words.
+        side, figure: the answer.
+        ours: what each claim of ours that judges it found.
+    """
+
+    source: str
+    paper: str
+    entry: str
+    says: str
+    side: str
+    figure: Printed | None
+    ours: tuple[Ours, ...]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question with all answers."""
+
+    name: str
+    question: Question
+    said: tuple[Said, ...]
+
+    @property
+    def sides(self) -> dict[str, list[str]]:
+        """Side -> the sources that take it, each once."""
+        found: dict[str, list[str]] = {}
+        for one in self.said:
+            of = found.setdefault(one.side, [])
+            of += [one.source] if one.source not in of else []
+        return found
+
+    @property
+    def contradictory(self) -> bool:
+        """Whether sources take different sides."""
+        return len(self.sides) > 1
+
+    @property
+    def ours(self) -> tuple[Ours, ...]:
+        """Each of our verdicts once: one claim may judge several papers' answers."""
+        return tuple(dict.fromkeys(ours for one in self.said for ours in one.ours))
+
+
+@dataclass(frozen=True)
+class Across:
+    """All questions, and the results that were given."""
+
+    questions: tuple[Asked, ...]
+    given: tuple[Given, ...]
+
+
+def build_across(
+    results: Sequence[Path], papers: Mapping[str, Paper], questions: Mapping[str, Question]
+) -> Across:
+    """What papers and these results say of every question.
+
+    Raises:
+        InputError: a folder is no result, or not of a shipped study with claims.
+    """
+    given = tuple(_given(path) for path in results)
+    found = (_asked(name, question, papers, given) for name, question in questions.items())
+    return Across(tuple(one for one in found if one.said), given)
+
+
+def _given(path: Path) -> Given:
+    model = build(path)
+    found = answers(model)
+    if found is None or not (found.claims or found.checks):
+        raise InputError(f"{path}: it is no run of a study with claims")
+    return Given(path, _study(path, model, found), found)
+
+
+def _study(path: Path, model: ReportModel, found: Answers) -> str:
+    """The shipped study of this name; of several, the one of the same paper."""
+    name = str(found.design.get("name") or model.name).removesuffix("-small")
+    alike = [one for one in shipped() if one.rpartition("/")[2] == name]
+    if len(alike) > 1:
+        alike = [one for one in alike if _paper(one) == found.asked.paper]
+    if len(alike) != 1:
+        known = {one.rpartition("/")[2] for one in shipped()}
+        raise InputError(
+            f"{path}: a run of '{name}', which is no shipped study{nearest(name, known)}",
+            hint="entries of papers name shipped studies: `steelyard studies list`",
+        )
+    return alike[0]
+
+
+def _paper(study: str) -> str:
+    path = shipped()[study]
+    return str(parse_toml(path, read_text(path))[0].get("paper", ""))
+
+
+def _asked(name: str, question: Question, papers: Mapping[str, Paper], given: Sequence[Given]) -> Asked:
+    said = [
+        _said(paper, place, entry, question, given)
+        for paper, its in papers.items()
+        for place, entry in its.entries
+        if entry.question == name and question.side(entry)
+    ]
+    return Asked(name, question, tuple(said))
+
+
+def _said(paper: str, place: str, entry: Entry, question: Question, given: Sequence[Given]) -> Said:
+    ours = tuple(_ours(entry, question, given))
+    return Said(entry.by or paper, paper, place, entry.says, question.side(entry), entry.figure, ours)
+
+
+def _ours(entry: Entry, question: Question, given: Sequence[Given]) -> Iterator[Ours]:
+    for study, ids in entry.claims.items():
+        runs = [one for one in given if one.study == study]
+        for claim in ids:
+            yield from (_judged(claim, run, entry, question) for run in runs)
+            if not runs:
+                yield Ours(study, claim)
+
+
+def _judged(claim: str, run: Given, entry: Entry, question: Question) -> Ours:
+    judged = {answer.claim.id: answer for answer in (*run.found.checks, *run.found.claims)}
+    words = f"{run.path}, {run.found.asked.form} form"
+    if claim not in judged:
+        return Ours(run.study, claim, words, "not in this run")
+    answer, side = judged[claim], question.side(entry)
+    direction, other = answer.verdict.direction, question.other(side)
+    ratio = _ratio(answer, side, question)
+    refuted = direction == "refuted"
+    return Ours(
+        run.study,
+        claim,
+        words,
+        direction,
+        ratio,
+        answer.found if ratio is None else told(ratio),
+        bears_out=side if direction == "confirmed" else other if refuted else "",
+        against=side if refuted and not other else "",
+    )
+
+
+def _ratio(answer: Answer, side: str, question: Question) -> Interval | None:
+    """A ratio of ours as the question has it: the claim says of it what the paper says, so that a claim that
+    lies on the other side of 1 is the ratio turned over."""
+    check, estimate = answer.claim.check, answer.verdict.estimate
+    if not question.ratio or estimate is None or not isinstance(check, (Ratio, Speedup)):
+        return None
+    if side not in question.sides[:2]:
+        return None
+    upwards = check.upwards if isinstance(check, Ratio) else check.direction == "above"
+    return estimate if upwards == bool(question.sides.index(side)) else _over(estimate)
+
+
+def _over(one: Interval) -> Interval:
+    """1 over it."""
+    low, high = (1 / end if end else float("inf") for end in (one.high, one.low))
+    return Interval(1 / one.estimate, low, high, one.count, one.given)

@@ -1,0 +1,129 @@
+"""Whether what papers say is answered: what entries name exists, and no claim of their studies is left."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from steelyard.errors import InputError, nearest
+from steelyard.spec.asked import Asked
+from steelyard.spec.checks import Claim
+from steelyard.spec.papers import Entry, Paper, Question
+from steelyard.spec.shipped import shipped
+from steelyard.spec.workloads import parse_toml, read_text
+
+Studies = Mapping[str, Asked]
+Papers = Mapping[str, Paper]
+Questions = Mapping[str, Question]
+
+
+def asked_of_shipped() -> dict[str, Asked]:
+    """Name -> what each shipped study asks in full; its settings are not looked at."""
+    return {name: _asked(path) for name, path in shipped().items()}
+
+
+def _asked(path: Path) -> Asked:
+    values, _ = parse_toml(path, read_text(path))
+    try:
+        return Asked.model_validate({name: values[name] for name in Asked.model_fields if name in values})
+    except ValidationError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def not_shipped(papers: Papers, studies: Studies) -> set[str]:
+    """Studies that papers' entries name and that do not come with Steelyard."""
+    named = {study for paper in papers.values() for _, entry in paper.entries for study in entry.studies}
+    return named - {*studies}
+
+
+def faults(papers: Papers, questions: Questions, studies: Studies) -> list[str]:
+    """What does not match, a line each; studies that are not shipped are `not_shipped`'s to tell."""
+    found = []
+    for name, paper in papers.items():
+        for place, entry in paper.entries:
+            told = (*_references(entry, studies), *_answer(entry, questions, studies))
+            found += [f"{name}, {place}: {fault}" for fault in told]
+        found += _left(name, paper, studies)
+    return [*found, *_asked_once(papers, questions)]
+
+
+def _references(entry: Entry, studies: Studies) -> Iterator[str]:
+    """Names of figures and claims that their studies do not have."""
+    for study, ids in entry.figures.items():
+        if study in studies:
+            yield from _unknown("figure", study, ids, {plot.id for plot in studies[study].figures})
+    for study, ids in entry.claims.items():
+        if study in studies:
+            yield from _unknown("claim", study, ids, {*_claims(studies[study])})
+
+
+def _claims(asked: Asked) -> dict[str, Claim]:
+    """The paper's and ours: a check of ours may judge what a paper only implies."""
+    return {claim.id: claim for claim in (*asked.checks, *asked.claims)}
+
+
+def _unknown(what: str, study: str, ids: tuple[str, ...], known: set[str]) -> Iterator[str]:
+    for one in ids:
+        if one not in known:
+            yield f"{study} has no {what} '{one}'{nearest(one, known)}"
+
+
+def _answer(entry: Entry, questions: Questions, studies: Studies) -> Iterator[str]:
+    """What is wrong with how an entry answers a question."""
+    if not entry.question:
+        return
+    if entry.question not in questions:
+        yield f"no question '{entry.question}'{nearest(entry.question, questions)}"
+        return
+    question = questions[entry.question]
+    side, printed = question.side(entry), question.side(entry.model_copy(update={"side": ""}))
+    if side not in question.sides:
+        yield f"answers '{side}'{nearest(side, question.sides)}; the sides are {', '.join(question.sides)}"
+    if entry.figure and printed not in ("", side):
+        yield f"answers {side}, and its figure {entry.figure.words} lies on the side of {printed}"
+    yield from _figures(entry, studies)
+
+
+def _figures(entry: Entry, studies: Studies) -> Iterator[str]:
+    """Claims that print another figure than the entry does, which may be the ratio turned over."""
+    if entry.figure is None:
+        return
+    own = (entry.figure.band, _turned(entry.figure.band))
+    for study, ids in entry.claims.items():
+        known = _claims(studies[study]) if study in studies else {}
+        for claim in (known[one] for one in ids if one in known):
+            printed = [one.band for one in claim.sources.values()]
+            if printed and not any(_same(one, other) for one in printed for other in own):
+                yield f"prints {entry.figure.words}, and {study}: {claim.id} does not"
+
+
+Band = tuple[float, float]
+
+
+def _turned(band: Band) -> Band:
+    low, high = band
+    return 1 / high, 1 / low if low else math.inf
+
+
+def _same(one: Band, other: Band) -> bool:
+    """To the digits in which figures are printed."""
+    return all(math.isclose(a, b, rel_tol=0.01) for a, b in zip(one, other, strict=True))
+
+
+def _left(name: str, paper: Paper, studies: Studies) -> Iterator[str]:
+    """Claims of the paper's studies, those in its folder, that no entry of it names."""
+    named = {(study, one) for _, entry in paper.entries for study, ids in entry.claims.items() for one in ids}
+    for study, asked in studies.items():
+        if study.startswith(f"{name}/"):
+            left = [claim.id for claim in asked.claims if (study, claim.id) not in named]
+            yield from (f"{name}: no entry names {study}: {one}" for one in left)
+
+
+def _asked_once(papers: Papers, questions: Questions) -> Iterator[str]:
+    """Questions that fewer than two papers, or those whom they quote, answer."""
+    answered = [entry.question for paper in papers.values() for _, entry in paper.entries]
+    counts = {name: answered.count(name) for name in questions}
+    yield from (f"question {name}: {count} of 2 answers" for name, count in counts.items() if count < 2)

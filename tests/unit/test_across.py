@@ -1,0 +1,223 @@
+"""A page across papers: who answers what, what ours bears out, in every format."""
+
+from __future__ import annotations
+
+import html
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from steelyard.cli import app
+from steelyard.errors import InputError
+from steelyard.report.across import model as across_model
+from steelyard.report.across.model import Across, Ours, build_across
+from steelyard.report.across.render import headline, page, question_table, render_json
+from steelyard.report.page import RENDERERS
+from steelyard.spec.papers import Paper, Question
+
+DATA = Path(__file__).parents[1] / "data"
+spec = importlib.util.spec_from_file_location("make_study", DATA / "make_study.py")
+assert spec
+assert spec.loader
+maker = importlib.util.module_from_spec(spec)
+sys.modules[spec.name] = maker
+spec.loader.exec_module(maker)
+
+LEVELS = """
+[[claims]]
+id = "{id}"
+statement = "Reads at ALL over reads at ONE."
+metric = "read_service_mean_ns"
+unsteady = "the paper's runs last seconds"
+[claims.check]
+kind = "ratio"
+numerator = {{ where = {{ consistency = "ALL" }} }}
+denominator = {{ where = {{ consistency = "ONE" }} }}
+direction = "{direction}"
+"""
+TEXT = maker.TEXT.replace(
+    '[[checks]]\nid = "same"',
+    LEVELS.format(id="slower", direction="above")
+    + LEVELS.format(id="sooner", direction="below")
+    + '\n[[checks]]\nid = "same"',
+    1,
+)
+"""The made-up study, whose reads take 1.4 times as long at ALL: a claim says so, another denies it."""
+HOSTILE = "<script>alert(1)</script>\x1b[31m|"
+
+QUESTIONS = {
+    "level": Question(asks="Which level reads sooner?", ratio="ONE over ALL", sides=("ONE", "ALL")),
+    "threads": Question(asks="What do threads do?", sides=("raise latency", "lower it", HOSTILE)),
+    "unasked": Question(asks="Is it red?", sides=("yes", "no")),
+}
+PAPERS = {
+    "first": {
+        "a": {"says": "ONE reads sooner.", "claims": {"p/claimed": ["slower"]}, "question": "level",
+              "figure": 0.7},
+        "b": {"says": HOSTILE, "claims": {"p/claimed": ["C1"]}, "question": "threads",
+              "side": "raise latency"},
+    },
+    "second": {
+        "a": {"says": "ALL does.", "claims": {"p/claimed": ["sooner"]}, "question": "level", "side": "ALL"},
+        "b": {"says": "Less.", "claims": {"p/claimed": ["C4"]}, "question": "threads", "side": "lower it"},
+        "c": {"says": "Else.", "omitted": "no study", "question": "threads", "side": HOSTILE},
+        "d": {"says": "Less.", "claims": {"p/other": ["x"]}, "question": "level", "side": "ALL"},
+    },
+}  # fmt: skip
+
+
+def papers() -> dict[str, Paper]:
+    return {name: Paper.model_validate({"title": name, "claims": claims}) for name, claims in PAPERS.items()}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(maker.make_study(tmp_path_factory.mktemp("across"), TEXT))
+
+
+@pytest.fixture(autouse=True)
+def shipped(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The made-up study, and one of another paper that has its name."""
+    other = run.parent / "other.toml"
+    other.write_text('paper = "another"\n')
+    found = {"o/claimed": other, "p/claimed": run.parent / "claimed.toml"}
+    monkeypatch.setattr(across_model, "shipped", lambda: found)
+
+
+@pytest.fixture(scope="module")
+def built(run: Path) -> Across:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(across_model, "shipped", lambda: {"p/claimed": run.parent / "claimed.toml"})
+        return build_across([run], papers(), QUESTIONS)
+
+
+def ours(model: Across, question: str) -> dict[str, Ours]:
+    (asked,) = (one for one in model.questions if one.name == question)
+    return {one.claim: one for one in asked.ours}
+
+
+def test_a_ratio_of_ours_is_turned_to_the_questions(built: Across) -> None:
+    """Both claims rest on 1.4 times as long at ALL: ONE over ALL it is 0.71, whatever a claim says of it."""
+    level = ours(built, "level")
+    assert {claim: one.direction for claim, one in level.items()} == {
+        "slower": "confirmed", "sooner": "refuted", "x": "not run",
+    }  # fmt: skip
+    for claim in ("slower", "sooner"):
+        ratio = level[claim].ratio
+        assert ratio is not None
+        assert ratio.low < ratio.estimate < ratio.high
+    assert level["slower"].ratio.estimate == pytest.approx(1 / 1.4, rel=0.05)  # type: ignore[union-attr]
+
+
+def test_what_is_confirmed_bears_out_and_what_is_refuted_bears_out_the_other(built: Across) -> None:
+    level, threads = ours(built, "level"), ours(built, "threads")
+    assert [level[claim].bears_out for claim in ("slower", "sooner", "x")] == ["ONE", "ONE", ""]
+    assert (threads["C1"].bears_out, threads["C1"].against) == ("raise latency", "")
+    assert (threads["C4"].bears_out, threads["C4"].against) == ("", "lower it"), "one of three sides"
+    assert threads["C1"].ratio is None
+    assert threads["C1"].found.startswith("2.")
+
+
+def test_the_table_says_who_contradicts_whom_and_what_ours_says(built: Across) -> None:
+    table = question_table(built.questions[0])
+    assert table.title == "Which level reads sooner? (ONE over ALL)"
+    assert [row[:5] for row in table.rows] == [
+        ("first", "ONE reads sooner.", "ONE", "p/claimed: slower", "confirmed"),
+        ("second", "ALL does.", "ALL", "p/claimed: sooner", "refuted"),
+        ("second", "Less.", "ALL", "p/other: x", "not run"),
+    ]
+    assert [row[5] for row in table.rows] == ["0.700", "-", "-"]
+    assert table.note == (
+        "Contradictory: ONE (first); ALL (second). Ours bears out ONE (p/claimed: slower, p/claimed: sooner)."
+    )
+    assert headline(built) == "2 questions: sources contradict each other in 2; ours bears out an answer in 2"
+
+
+def test_without_results_the_papers_stand_alone() -> None:
+    alone = build_across([], papers(), QUESTIONS)
+    assert headline(alone) == "2 questions: sources contradict each other in 2"
+    assert {one.direction for asked in alone.questions for one in asked.ours} == {"not run"}
+    assert question_table(alone.questions[0]).note.endswith("Ours: not run.")
+    assert "No result was given" in RENDERERS["text"](page(alone))
+
+
+def test_two_results_of_one_study_stand_side_by_side(run: Path) -> None:
+    twice = build_across([run, run], papers(), QUESTIONS)
+    assert len(twice.questions[0].said[0].ours) == 2
+
+
+def test_a_result_that_answers_nothing_is_said(run: Path) -> None:
+    only = {"second": papers()["second"].model_copy(update={"claims": {}})}
+    model = build_across([run], only, QUESTIONS)
+    assert model.questions == ()
+    assert f"{run}: no question is answered by p/claimed." in page(model).notes
+
+
+@pytest.mark.parametrize("format", ["text", "md", "html"])
+def test_every_format_says_the_same_and_obeys_nothing(built: Across, format: str) -> None:
+    written = RENDERERS[format](page(built))
+    assert "bears out ONE" in " ".join(html.unescape(written).split())
+    assert "\x1b" not in written
+    if format == "html":
+        assert "<script" not in written
+        assert "default-src 'none'" in html.unescape(written)
+    if format == "md":
+        assert "<script" not in written.replace("\\<", "")
+    if format == "text":
+        assert max(map(len, written.splitlines())) <= 100
+
+
+def test_json_has_every_figure(built: Across, run: Path) -> None:
+    told = json.loads(render_json(built))
+    assert told["results"] == [{"path": str(run), "study": "p/claimed", "form": "full"}]
+    first = told["questions"][0]["said"][0]
+    assert (first["source"], first["side"], first["figure"]["low"]) == ("first", "ONE", 0.7)
+    assert first["ours"][0]["ratio"]["estimate"] == pytest.approx(1 / 1.4, rel=0.05)
+
+
+def test_a_result_of_no_shipped_study_is_refused(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(across_model, "shipped", lambda: {"p/claims": run.parent / "claimed.toml"})
+    with pytest.raises(
+        InputError, match=r"a run of 'claimed', which is no shipped study \(did you mean 'claims'"
+    ):
+        build_across([run], papers(), QUESTIONS)
+    with pytest.raises(InputError, match="it is no run of a study with claims"):
+        build_across([DATA / "results" / "sample"], papers(), QUESTIONS)
+
+
+def words(*told: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["studies", "across", *told])
+    return result.exit_code, result.output
+
+
+def test_the_shipped_papers_and_questions_on_the_command_line(tmp_path: Path) -> None:
+    code, text = words("--question", "throughput-b")
+    assert code == 0
+    assert "sources contradict each other in 1" in text, (
+        "load-management has HBase ahead, the others Cassandra"
+    )
+    out = tmp_path / "page" / "across.html"
+    code, text = words("--format", "html", "--out", str(out))
+    assert (code, text.strip()) == (0, str(out))
+    assert "Which system reads faster" in out.read_text()
+
+
+@pytest.mark.parametrize(
+    ("told", "answer"),
+    [(["--question", "read-c"], "did you mean 'read-"), (["--format", "htm"], "did you mean 'html'?"),
+     (["nowhere"], "nowhere")],
+)  # fmt: skip
+def test_what_there_is_not_is_the_users_error(told: list[str], answer: str) -> None:
+    code, text = words(*told)
+    assert code == 2
+    assert answer in text
+
+
+def test_help_teaches() -> None:
+    code, text = words("--help")
+    assert code == 0
+    assert "Example: steelyard studies across" in text
