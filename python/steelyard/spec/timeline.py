@@ -33,7 +33,9 @@ def _consistent(actions: tuple[Any, ...]) -> tuple[Any, ...]:
                 f"{nearest(action.after, before)}"
             )
         if action.undo and all(known.undo for known in actions[: len(before)]):
-            raise ValueError(f"'{action.id}' has undo = true, and no action before it that it could take back")
+            raise ValueError(
+                f"'{action.id}' has undo = true, and no action before it that it could take back"
+            )
         before.append(action.id)
     return actions
 

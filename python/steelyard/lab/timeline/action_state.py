@@ -154,5 +154,12 @@ class ActionState:
 
     def _row(self, state: Any, t_ns: int, **more: Any) -> ActionRow:
         return ActionRow(
-            self.id, self.action.what, state, t_ns, self.nodes, self._parameters, undo=self.action.undo, **more
+            self.id,
+            self.action.what,
+            state,
+            t_ns,
+            self.nodes,
+            self._parameters,
+            undo=self.action.undo,
+            **more,
         )
