@@ -153,6 +153,21 @@ def test_latencies_are_compared_where_both_reach_the_target() -> None:
     assert "2 matched cells" in found.words
 
 
+@pytest.mark.parametrize(
+    ("systems", "least", "reason"),
+    [
+        (("cassandra", "hbase"), 1000, "no cell in which both sides reach the target within 2 %"),
+        (("hbase",), 0, "no cell has both sides"),
+    ],
+)
+def test_a_side_that_a_form_leaves_out_is_not_said_to_miss_its_target(
+    systems: tuple[str, ...], least: int, reason: str
+) -> None:
+    points = [point for point in LADDER if point["system"] in systems and int(str(point["target"])) > least]
+    check = {"kind": "ratio", **SIDES, "direction": "below", "cells": "reached"}
+    assert one(check, trials(ladder, points), ["target"]).reasons == (reason,)
+
+
 def test_throughputs_are_compared_at_their_plateaus() -> None:
     check = {"kind": "ratio", **SIDES, "paper": 2.8, "cells": "plateau"}
     found = one(check, trials(ladder, LADDER, scatter=0.01), ["target"], metric="ok_per_s")

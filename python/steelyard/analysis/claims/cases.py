@@ -89,11 +89,6 @@ def _alone(claim: Claim, check: Value | Distribution, trials: Trials) -> Case:
 
 def _pairs(claim: Claim, check: Ratio | Equality, trials: Trials) -> Case:
     pairs = matched(claim, check, trials)
-    if not pairs:
-        reached = isinstance(check, Ratio) and check.cells != "all"
-        raise ValueError(
-            "no cell in which both sides reach the target within 2 %" if reached else "no cell has both sides"
-        )
     judged = [(cell, m) for pair in pairs for cell, m in zip(pair, metrics(claim, check), strict=True)]
     if isinstance(check, Ratio):
         return Case(judged, pairs, lambda: ratios.ratio(claim, check, pairs))

@@ -45,10 +45,12 @@ def matched(claim: Claim, check: Sided, trials: Trials) -> list[Pair]:
     """Cells that both sides have.
 
     Raises:
-        ValueError: a side has several cells where `match` tells them apart no more.
+        ValueError: there are none; or a side has several cells where `match` tells them apart no more.
     """
     above, below = (by_match(side, check.match) for side in both_sides(claim, check, trials))
     pairs = [(cell, below[key]) for key, cell in above.items() if key in below]
+    if not pairs:
+        raise ValueError("no cell has both sides")
     if not isinstance(check, Ratio) or check.cells == "all":
         return pairs
     return _reached(pairs, check) if check.cells == "reached" else _plateaus(pairs, check)
@@ -73,7 +75,10 @@ def by_match(cells: Mapping[Key, Cell], match: Sequence[str] | None) -> dict[Key
 
 
 def _reached(pairs: Sequence[Pair], check: Ratio) -> list[Pair]:
-    return [pair for pair in pairs if all(reaches(cell, check.target, check.throughput) for cell in pair)]
+    found = [pair for pair in pairs if all(reaches(cell, check.target, check.throughput) for cell in pair)]
+    if not found:
+        raise ValueError("no cell in which both sides reach the target within 2 %")
+    return found
 
 
 def reaches(cell: Cell, target: str, throughput: str) -> bool:
