@@ -285,7 +285,7 @@ AN_HOUR = 3600
 
 
 def test_the_papers_experiments_are_there() -> None:
-    """SEIS 630 as a whole; of Sheth 2023 the figures 4.1 to 4.11; of Kuhlenkamp 2014 elasticity."""
+    """SEIS 630 as a whole; of Sheth 2023 the figures 4.1 to 4.11; of Kuhlenkamp 2014 elasticity and scalability."""
     assert {"seis630/workloads", "seis630/partitioners", "seis630/replication"} <= set(PAPERS)
     drawn = {
         plot.id.partition("-")[0]
@@ -321,6 +321,15 @@ def test_small_forms_decide_claims_and_take_no_longer_than_one_waits(name: str) 
     assert small.repetitions >= 6, "fewer decide no claim"
     acted = any(point.timeline for point in small.points)
     assert estimate(trials(small)).seconds <= (AN_HOUR if acted else HALF_AN_HOUR)
+
+
+def test_the_papers_scalability_is_there() -> None:
+    """Figures 1 to 10 and table 3 of Kuhlenkamp 2014."""
+    named = [name for name in PAPERS if name.startswith("kuhlenkamp-2014/")]
+    drawn = {plot.source for name in named for plot in read_study(find_study(name)).figures}
+    for number in range(1, 11):
+        assert any(re.search(rf"Figures? {number}\b", source) for source in drawn), number
+    assert "Table 3" in drawn
 
 
 def test_the_papers_scaling_scenarios_are_there() -> None:
