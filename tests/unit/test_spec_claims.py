@@ -285,7 +285,7 @@ AN_HOUR = 3600
 
 
 def test_the_papers_experiments_are_there() -> None:
-    """SEIS 630 as a whole; of Sheth 2023 the figures 4.1 to 4.11; of Kuhlenkamp 2014 elasticity and scalability."""
+    """SEIS 630 as a whole; of Sheth 2023 the figures 4.1 to 4.11 (of Kuhlenkamp 2014 below)."""
     assert {"seis630/workloads", "seis630/partitioners", "seis630/replication"} <= set(PAPERS)
     drawn = {
         plot.id.partition("-")[0]
