@@ -289,7 +289,7 @@ AN_HOUR = 3600
 
 def test_the_papers_experiments_are_there() -> None:
     """SEIS 630 as a whole; of Sheth 2023 figures 4.1 to 4.11, 5.1 to 5.6, table 4.1, and what it quotes and
-    names as future work; of Kuhlenkamp 2014 elasticity."""
+    names as future work (of Kuhlenkamp 2014 below)."""
     assert {f"seis630/{n}" for n in ("workloads", "partitioners", "replication", "racks")} <= set(PAPERS)
     drawn = {
         plot.id.partition("-")[0]
@@ -429,6 +429,15 @@ def test_small_forms_decide_claims_and_take_no_longer_than_one_waits(name: str) 
     assert small.repetitions >= 6, "fewer decide no claim"
     acted = any(point.timeline for point in small.points)
     assert estimate(trials(small)).seconds <= (AN_HOUR if acted else HALF_AN_HOUR)
+
+
+def test_the_papers_scalability_is_there() -> None:
+    """Figures 1 to 10 and table 3 of Kuhlenkamp 2014."""
+    named = [name for name in PAPERS if name.startswith("kuhlenkamp-2014/")]
+    drawn = {plot.source for name in named for plot in read_study(find_study(name)).figures}
+    for number in range(1, 11):
+        assert any(re.search(rf"Figures? {number}\b", source) for source in drawn), number
+    assert "Table 3" in drawn
 
 
 def test_the_papers_scaling_scenarios_are_there() -> None:

@@ -53,10 +53,10 @@ def _actions(acted: Acted) -> Table:
     ]
     columns = ("action", "does", "nodes", "ended", "at, s", "took, s", "steady again, s", "moved", "least")
     note = (
-        "back: it takes back what another did. at: since the phase began. steady again: since its start, from where on median and p99 of every "
-        "thousand operations stay at the level of the end. > : not within what was measured; -: too little "
-        "came after to tell, ten thousand operations in its last half. least: what had to move in a balanced "
-        "cluster."
+        "back: it takes back what another did. at: since the phase began. steady again: since its start, "
+        "from where on median and p99 of every thousand operations stay at the level of the end. > : not "
+        "within what was measured; -: too little came after to tell, ten thousand operations in its last "
+        "half. least: what had to move in a balanced cluster."
     )
     return Table("Actions", columns, rows, words=4, note=note)
 
