@@ -19,6 +19,7 @@ from steelyard.engine.process import Event
 from steelyard.errors import InfrastructureError, Interrupted, SteelyardError
 from steelyard.hosts.host import Host, Watch
 from steelyard.hosts.snapshots import Snapshot
+from steelyard.lab.intact import Shape, changed
 from steelyard.lab.lease import Lease, drop_page_cache
 from steelyard.lab.observer import Observer
 from steelyard.lab.phase import PhaseRunner
@@ -81,6 +82,7 @@ class TrialRun:
         self.fleet: Fleet | None = None
         self.sampler: Watch | None = None
         self.director: Director | None = None
+        self.shape: Shape | None = None
         self.written = False
 
     def run(self) -> Manifest:
@@ -183,6 +185,8 @@ class TrialRun:
         if not self.trial.timeline:
             return ()
         assert self.sampler is not None  # noqa: S101 - the run comes after the watch
+        if any(action.changes for action in self.trial.timeline) and not self.trial.system.given:
+            self.shape = Shape.of(self.testbed)
         self.director = Director(
             self.trial.timeline,
             testbed=self.testbed,
@@ -262,6 +266,8 @@ class TrialRun:
             self._try("servers", self.testbed.kill_servers, spoils=False)
         else:
             self._try("servers", self._collect, spoils=False)
+        if self.lease.keep and self.shape and self.manifest.status == "done":
+            self._try("shared", partial(self._look_at_cluster, self.shape), spoils=False)
         if not (self.lease.keep and self.manifest.status == "done"):
             self._take_down()
         with suppress(OSError):
@@ -282,6 +288,16 @@ class TrialRun:
         if left and self.lease.keep:
             self.lease.keep = False  # they would go on in the next trial
             self.manifest.warn("action", f"still under way, so that no cluster is kept: {', '.join(left)}")
+
+    def _look_at_cluster(self, before: Shape) -> None:
+        """Keep the cluster for the next trial only if this one's actions have left it as it was."""
+        assert self.director is not None  # noqa: S101 - there are actions
+        undone, self.lease.keep = self.director.undone, False  # also if the look itself fails
+        why = f"{', '.join(undone)} not done" if undone else changed(self.testbed, before)
+        if why:
+            self.manifest.event("not kept", f"the next trial has a new cluster: {why}")
+            self.show.say(f"the cluster is not kept for the next trial: {why}")
+        self.lease.keep = not why
 
     def _down_again(self, director: Director) -> None:
         """What an action may have started while the system was being taken down goes down, too."""

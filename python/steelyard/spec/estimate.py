@@ -33,15 +33,13 @@ class Estimate:
 
 def assumed(point: Point) -> Assumed:
     """What is assumed of a point's system."""
-    return declared(point.system.kind).assumed
+    return declared(point.system.kind).assumes(point.system)
 
 
 def assumptions(study: Study) -> list[str]:
     """The assumptions behind the estimate, a line for each kind of system."""
-    kinds = dict.fromkeys(point.system.kind for point in study.cells)
     lines = []
-    for kind in kinds:
-        a = declared(kind).assumed
+    for kind, a in dict.fromkeys((point.system.kind, assumed(point)) for point in study.cells):
         lines.append(
             f"{kind}: serves after {a.start_s:g} s and {a.node_s:g} s for each further node, answers in "
             f"{a.operation_ms:g} ms when idle, at most {a.peak_per_s:,.0f} operations/s of 1 KB; "

@@ -59,7 +59,7 @@ class SystemDeclaration:
             these alone can share a cluster.
         shapeless: settings that leave the files of its data alone; every other one makes another data set.
         files: settings that name files of this host.
-        assumed: how long things take.
+        assumed: how long things take, as `assumes` tells unless a kind knows more.
         capabilities: what can be done to it, each a name of `systems.capabilities`.
     """
 
@@ -87,6 +87,10 @@ class SystemDeclaration:
     def lacks(self, system: SystemSettings) -> Mapping[str, Fault]:  # noqa: ARG002 - a kind may look at it
         """The capabilities that a system of these settings does not have, each with the reason."""
         return {}
+
+    def assumes(self, system: SystemSettings) -> Assumed:  # noqa: ARG002 - a kind may look at it
+        """How long things take with a system of these settings."""
+        return self.assumed
 
     def able(self, system: SystemSettings) -> frozenset[str]:
         """What can be done to a system of these settings."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from steelyard.errors import InputError
 from steelyard.spec.kind import declared
 from steelyard.spec.models import Point, Study
+from steelyard.spec.restored import unrestored
 from steelyard.spec.trials import APART
 
 
@@ -133,14 +134,18 @@ def _action_but_not_able(_study: Study, point: Point, _several: bool) -> Fault:
 
 
 def _changed_but_shared(study: Study, point: Point, several: bool) -> Fault:
-    if several and study.reset not in APART and not point.system.given:
-        for action in point.timeline:
-            if action.changes:
-                return (
-                    f"reset = '{study.reset}' shares a cluster between trials, but timeline "
-                    f"'{point.load.timeline}' changes it: {action.words}",
-                    "use reset = 'restore' or 'fresh'",
-                )
+    if not several or study.reset in APART or point.system.given:
+        return None
+    if study.reset == "truncate":
+        left = unrestored(point.timeline, point.system)
+    else:  # the data stay, and what happened to them
+        left = next((action.words for action in point.timeline if action.changes), "")
+    if left:
+        return (
+            f"reset = '{study.reset}' shares a cluster between trials, but timeline "
+            f"'{point.load.timeline}' changes it: {left}",
+            "take back what it does to nodes and use reset = 'truncate', or use 'restore' or 'fresh'",
+        )
     return None
 
 

@@ -47,6 +47,11 @@ class ActionState:
         return self.stage == "ended"
 
     @property
+    def done(self) -> bool:
+        """Whether it ended as it should."""
+        return self._ended is not None and self._ended.how == "done"
+
+    @property
     def under_way(self) -> bool:
         """Whether it has begun and not ended."""
         return self.stage in ("requested", "running", "settling")

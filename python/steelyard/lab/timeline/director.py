@@ -119,6 +119,11 @@ class Director:
 
     # --- afterwards ---
 
+    @property
+    def undone(self) -> list[str]:
+        """The ids of the actions that did not end as they should, or not yet."""
+        return [state.id for state in self._states if not state.done]
+
     def join(self, limit_s: float) -> list[str]:
         """Wait until no action is under way any more; returns the ids of those that are all the same."""
         deadline = time.monotonic() + limit_s
