@@ -13,7 +13,7 @@ ROWS: list[ActionRow | MilestoneRow] = [
     ActionRow("join", "add", "requested", 10, parameters={"nodes": 1}),
     ActionRow("join", "add", "started", 12, ("node4",), {"nodes": 1}),
     MilestoneRow("join", "node4", "up", 20),
-    ActionRow("cut", "partition", "requested", 25, ("node1",)),
+    ActionRow("cut", "partition", "requested", 25, ("node1",), undo=True),
     MilestoneRow("join", "node4", "joined", 30),
     ActionRow("join", "add", "ended", 31, ("node4",), {"nodes": 1}, "done", bytes=77),
 ]
@@ -38,6 +38,7 @@ def test_rows_of_an_action_make_a_whole(tmp_path: Path) -> None:
     assert (join.how, join.bytes, join.nodes, dict(join.parameters)) == ("done", 77, ("node4",), {"nodes": 1})
     assert [m.what for m in join.milestones] == ["up", "joined"]
     assert (cut.requested_ns, cut.started_ns, cut.ended_ns, cut.how) == (25, None, None, None)
+    assert (join.undo, cut.undo) == (False, True)
 
 
 def test_only_the_end_says_how(tmp_path: Path) -> None:

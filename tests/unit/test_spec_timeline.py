@@ -141,6 +141,18 @@ def said(*texts: str) -> tuple[Any, ...]:
     return found
 
 
+def test_what_takes_back_says_so_and_has_something_to_take_back(tmp_path: Path) -> None:
+    kill, back = said("1s kill node=node2", "after:kill restart node=node2 undo=true")
+    assert (kill.undo, back.undo) == (False, True)
+    assert "undo" not in back.parameters
+    assert [line.partition("restart node=node2")[2] for line in schedule("x", (kill, back))] == [
+        "",
+        "; takes back what was done; at most 600 s",
+    ]
+    told = fault(tmp_path, one('id = "back"\nat = "1s"\ndo = "restart"\nnode = "node2"\nundo = true'))
+    assert "'back' has undo = true, and no action before it that it could take back" in told
+
+
 def test_what_is_written_down_can_be_read_again(tmp_path: Path) -> None:
     study = read(tmp_path, STUDY + ADD + RUN)
     assert read(tmp_path, study_toml(study)).points == study.points

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 from made_seconds import NS, START_NS, action, milestone
@@ -117,6 +119,17 @@ def test_times_to_milestones() -> None:
     assert joined([ADD], END_NS) == Elapsed(28.0)
     assert took(ADD, END_NS) == Elapsed(30.0)
     assert took_all([ADD, action("b", 10, 30)], END_NS) == Elapsed(40.0)
+
+
+def test_taking_back_is_no_scaling_and_is_felt() -> None:
+    back = replace(action("back", 60, 80, do="restart"), undo=True)
+    assert took_all([ADD, back], END_NS) == Elapsed(30.0)
+    found = around_all([ADD, back], START_NS, 100)
+    assert found is not None
+    assert found.during == Seconds(20, 80)
+    late = replace(back, how="limit")
+    assert took_all([ADD, late], END_NS, [ADD, late]) == Elapsed(30.0)
+    assert took_all([back], END_NS) is None
 
 
 def test_what_never_came_is_censored() -> None:

@@ -35,7 +35,7 @@ class OneAction:
     """One action of a trial.
 
     Attributes:
-        id, do, nodes, parameters, how, reason, bytes: as of actions.ndjson.
+        id, do, nodes, parameters, how, reason, bytes, undo: as of actions.ndjson.
         start_s: since the phase began; None of one that never started.
         took: from its start to its end.
         passed: its milestones.
@@ -50,6 +50,7 @@ class OneAction:
     how: str
     reason: str
     bytes: int | None
+    undo: bool = False
     start_s: float | None = None
     took: Elapsed | None = None
     passed: tuple[Passed, ...] = ()
@@ -139,7 +140,8 @@ def read_acted(
 
 def _told(action: ActionTimes) -> OneAction:
     how = action.how or ("cut short" if action.started_ns else "never started")
-    return OneAction(action.id, action.do, action.nodes, action.parameters, how, action.reason, action.bytes)
+    said = (action.parameters, how, action.reason, action.bytes, action.undo)
+    return OneAction(action.id, action.do, action.nodes, *said)
 
 
 def _one(action: ActionTimes, phase: Phase, felt: Effect | None, least: float | None) -> OneAction:

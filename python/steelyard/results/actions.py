@@ -34,6 +34,7 @@ class ActionRow:
         how: of `ended` alone: `done`; past its `limit`; `failed`; `unfinished` when the run's end came first.
         reason: why it failed or is unfinished, in words.
         bytes: what it moved, where the system tells.
+        undo: whether it takes back what another did.
     """
 
     id: str
@@ -45,6 +46,7 @@ class ActionRow:
     how: How | None = None
     reason: str = ""
     bytes: int | None = None
+    undo: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ class ActionTimes:
     Attributes:
         requested_ns, started_ns, ended_ns: CLOCK_MONOTONIC; None where it did not get that far.
         how: None when its end was never written: the trial was cut short.
+        undo: whether it takes back what another did.
         milestones: its own, in the order of time.
     """
 
@@ -84,6 +87,7 @@ class ActionTimes:
     how: How | None = None
     reason: str = ""
     bytes: int | None = None
+    undo: bool = False
     milestones: tuple[MilestoneRow, ...] = ()
 
 
@@ -111,7 +115,7 @@ class Actions:
 
 def _with(known: ActionTimes, row: ActionRow) -> ActionTimes:
     """What is known of an action, and one row more; nodes may be told late."""
-    at: dict[str, Any] = {f"{row.state}_ns": row.t_ns}
+    at: dict[str, Any] = {f"{row.state}_ns": row.t_ns, "undo": row.undo}
     if row.state == "ended":
         at |= {"how": row.how, "reason": row.reason, "bytes": row.bytes}
     return replace(known, nodes=row.nodes or known.nodes, parameters=row.parameters or known.parameters, **at)

@@ -29,6 +29,9 @@ class ActionBase(Triggered):
     id: Id
     done: Done | None = None
     """When it is done; left out, when the system says so, or the command has succeeded."""
+    undo: bool = False
+    """It takes back what an action before it did: a node that was killed is started again. That is no part of
+    `scaling_s`; all else goes on until it has ended, since users feel what it takes back until then."""
     limit: Limit = 600
     """Seconds; one that takes longer is recorded as such and let be, and the trial goes on."""
 

@@ -76,7 +76,9 @@ INSIDE = {
 """What servers and machine did meanwhile: a paper's reasons are checked against these."""
 
 CENSORED = {
-    "scaling_s": Named("time from the first action's start to the last one's end", "s"),
+    "scaling_s": Named(
+        "time from the first action's start to the last one's end, those left out that take it back", "s"
+    ),
     "join_s": Named(
         "time until every node that was added does its share (HBase: serves its first region)", "s"
     ),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _consistent(actions: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Ids are told apart, and `after` names what stands before."""
+    """Ids are told apart, `after` names what stands before, and `undo` has something to take back."""
     before: list[str] = []
     for action in actions:
         if action.id in before:
@@ -32,6 +32,8 @@ def _consistent(actions: tuple[Any, ...]) -> tuple[Any, ...]:
                 f"after = '{action.after}': no action before '{action.id}' is called so"
                 f"{nearest(action.after, before)}"
             )
+        if action.undo and all(known.undo for known in actions[: len(before)]):
+            raise ValueError(f"'{action.id}' has undo = true, and no action before it that it could take back")
         before.append(action.id)
     return actions
 
@@ -142,6 +144,7 @@ def schedule(name: str, actions: Sequence[ActionBase]) -> list[str]:
     """What will be done when, a line for each action, for people."""
     return [
         f"timeline {name}: {action.begins}: {action.id}: {action.words}"
+        + ("; takes back what was done" if action.undo else "")
         + (f"; {action.ends}" if action.ends else "")
         + f"; at most {action.limit:g} s"
         for action in actions

@@ -57,18 +57,21 @@ def took(action: ActionTimes, run_end_ns: int) -> Elapsed:
 def took_all(
     actions: Sequence[ActionTimes], run_end_ns: int, planned: Sequence[ActionTimes] = ()
 ) -> Elapsed | None:
-    """From the first start to the last end of several actions; None of none.
+    """From the first start to the last end of several actions; None of none. Those that take back what others
+    did are left out: what they bring is no scaling.
 
     Args:
         actions: those that started.
         run_end_ns: when the phase ended, CLOCK_MONOTONIC.
         planned: all of the timeline: the time is censored if one of them was not done, or never started.
     """
-    if not actions:
+    scaling = [a for a in actions if not a.undo]
+    if not scaling:
         return None
-    first = min(a.started_ns or 0 for a in actions)
-    ends = [run_end_ns if a.ended_ns is None else a.ended_ns for a in actions]
-    return Elapsed((max(ends) - first) / NS, all(a.how == "done" for a in (*actions, *planned)))
+    first = min(a.started_ns or 0 for a in scaling)
+    ends = [run_end_ns if a.ended_ns is None else a.ended_ns for a in scaling]
+    done = all(a.how == "done" for a in (*scaling, *planned) if not a.undo)
+    return Elapsed((max(ends) - first) / NS, done)
 
 
 def passed(action: ActionTimes) -> tuple[Passed, ...]:

@@ -153,4 +153,13 @@ class ActionState:
         return self._ended
 
     def _row(self, state: Any, t_ns: int, **more: Any) -> ActionRow:
-        return ActionRow(self.id, self.action.what, state, t_ns, self.nodes, self._parameters, **more)
+        return ActionRow(
+            self.id,
+            self.action.what,
+            state,
+            t_ns,
+            self.nodes,
+            self._parameters,
+            undo=self.action.undo,
+            **more,
+        )

@@ -40,7 +40,7 @@ def _actions(acted: Acted) -> Table:
     rows = [
         (
             clean(one.id),
-            clean(one.do),
+            clean(one.do) + (", back" if one.undo else ""),
             plain(one.nodes),
             clean(one.how) + (f": {clean(one.reason)}" if one.reason else ""),
             digits(one.start_s),
@@ -53,10 +53,10 @@ def _actions(acted: Acted) -> Table:
     ]
     columns = ("action", "does", "nodes", "ended", "at, s", "took, s", "steady again, s", "moved", "least")
     note = (
-        "at: since the phase began. steady again: since its start, from where on median and p99 of every "
-        "thousand operations stay at the level of the end. > : not within what was measured; -: too little "
-        "came after to tell, ten thousand operations in its last half. least: what had to move in a balanced "
-        "cluster."
+        "back: it takes back what another did. at: since the phase began. steady again: since its start, "
+        "from where on median and p99 of every thousand operations stay at the level of the end. > : not "
+        "within what was measured; -: too little came after to tell, ten thousand operations in its last "
+        "half. least: what had to move in a balanced cluster."
     )
     return Table("Actions", columns, rows, words=4, note=note)
 
