@@ -266,7 +266,10 @@ def test_editors_are_told_of_actions() -> None:
 
 def test_the_page_says_what_can_be_run(tmp_path: Path) -> None:
     blocks = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-    [text] = [block for kind, block in blocks if kind == "toml"]
+    text, controller = [block for kind, block in blocks if kind == "toml"]
+    head = 'reset = "fresh"\n[system]\nkind = "hbase"\nnodes = 3\nlimits = { cpu = 1.0 }\n'
+    head += '[workload]\nbase = "b"\n'
+    assert [len(point.timeline) for point in read(tmp_path, head + controller).points] == [0, 1]
     study = read(tmp_path, text)
     assert [len(point.timeline) for point in study.points] == [0, 2]
     said = [words for kind, block in blocks if not kind for words in shlex.split(block)]

@@ -164,6 +164,9 @@ def _rate(trial: Trial) -> str:
     limit = f"{load.operations:,} operations" if load.operations else f"{load.duration_s:g} s"
     if load.search:
         return f"{limit}, at {load.search.share:g} of the highest rate, which is searched"
+    if load.curve_of:
+        shares = _along(load.curve).removesuffix("/s")
+        return f"{limit}, {shares} of rate {load.curve_of}, at most {load.cap} in flight"
     if share := share_of(trial):
         return f"{limit}, {share.share:g} of rate {share.of}, at most {load.cap} in flight"
     due = _along(load.curve) if load.curve else f"{load.target:g}/s" if load.target else ""

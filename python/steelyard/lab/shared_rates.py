@@ -25,7 +25,7 @@ from steelyard.results.clock import now_text
 from steelyard.results.disk import writing
 from steelyard.results.store import RunFolder
 from steelyard.spec.models import DROPS_CACHE, Study, Trial
-from steelyard.spec.rates import first_of_each, rate_key, share_of
+from steelyard.spec.rates import first_of_each, of_size, rate_key, share_of, sizes_of
 from steelyard.systems import create
 
 TRIES = 2
@@ -76,7 +76,7 @@ class SharedRates:
                 if self._row(name, key) is None and not isinstance(error, HOPELESS):
                     self._find(name, key, trial, more=more > 0)
             if self._row(name, key) is None:
-                without = ", ".join(str(t.number) for t in pending if self._of(t) == (name, key))
+                without = ", ".join(str(t.number) for t in pending if (name, key) in self._needs(t))
                 self.show.say(f"not run, as rate {name} was not found: trial {without}")
 
     def offering(self, trial: Trial) -> tuple[Trial, dict[str, Any]]:
@@ -94,18 +94,30 @@ class SharedRates:
             raise RateNotFoundError(share.of, self.errors[share.of, key])
         load = trial.load.offering(share.share * row["found_per_s"])
         said = {"of": share.of, "share": share.share, **{n: row[n] for n in ("found_per_s", "folder")}}
-        return trial.model_copy(update={"load": load}), said
+        return trial.model_copy(update={"load": load}), said | self._capacity(share.of, trial)
 
-    def _of(self, trial: Trial) -> tuple[str, str] | None:
-        """The name and key of the rate that a trial offers a share of."""
-        share = share_of(trial)
-        return (share.of, rate_key(trial, self.study.rates[share.of])) if share else None
+    def _capacity(self, rate: str, trial: Trial) -> dict[str, Any]:
+        """[nodes, rate] of each number of nodes that a controller may choose, for the manifest."""
+        found = []
+        for nodes in sizes_of(self.study, trial):
+            key = rate_key(of_size(trial, nodes), self.study.rates[rate])
+            row = self._row(rate, key)
+            if row is None:
+                raise RateNotFoundError(rate, self.errors[rate, key])
+            found.append([nodes, row["found_per_s"]])
+        return {"capacity": found} if found else {}
+
+    def _needs(self, trial: Trial) -> set[tuple[str, str]]:
+        """The names and keys of the rates without which a trial is not run."""
+        return {*first_of_each(self.study, [trial])}
 
     def _row(self, name: str, key: str) -> dict[str, Any] | None:
         return next((r for r in self.folder.rates if (r["rate"], r["key"]) == (name, key)), None)
 
     def _find(self, name: str, key: str, trial: Trial, *, more: bool) -> None:
         where = trial.label or trial.system.kind
+        if sizes_of(self.study, trial):
+            where += f", on {getattr(trial.system, 'nodes', 1)} nodes"
         self.show.say(f"rate {name} is found once for all trials like {where}")
         try:
             search, folder = self._search(name, trial)

@@ -100,7 +100,7 @@ def derive(source: TrialSource, manifest: Mapping[str, Any], design: Mapping[str
         phases = tuple(rest if phase is judged.measured else phase for phase in phases)
     reports = tuple(_phase(read, phase, judged if n == place else None) for n, phase in enumerate(phases))
     measured = None if place is None else reports[place]
-    figures = figures_of(source, read, measured, judged.warnings, acted, cut=bool(cut_s))
+    figures = figures_of(source, read, measured, judged.warnings, acted, cut_s=cut_s)
     if design.get("warmup") == CUT and not cut_s:  # an unsteady one keeps a warm-up that others have not
         figures["false_alarms"] = 0.0
     return Derived(reports, place, judged.warnings, cut_s, figures, acted)

@@ -18,6 +18,8 @@ from steelyard.report.acted import Acted
 from steelyard.report.acted_row import figures as acted_figures
 from steelyard.report.assessment import Read
 from steelyard.report.in_effect import master_names, quota_cores
+from steelyard.report.provisioned import figures as provision_figures
+from steelyard.report.provisioned import provisioned
 from steelyard.report.source import TrialSource
 from steelyard.results.frames import CLOCKS, FIGURES, LOAD, RUN, phase_figures
 from steelyard.results.in_effect import part
@@ -52,7 +54,7 @@ class PhaseReport:
 
 def figures_of(
     source: TrialSource, read: Read, measured: PhaseReport | None, warnings: Sequence[Warned],
-    acted: Acted | None = None, *, cut: bool,
+    acted: Acted | None = None, *, cut_s: float,
 ) -> Row:  # fmt: skip
     """A trial's row in the frame, but what the run's own list says of it.
 
@@ -61,15 +63,17 @@ def figures_of(
         measured: the phase it was made for.
         warnings: of the trial.
         acted: what was done to the cluster in it.
-        cut: whether warm-up was left out of that phase.
+        cut_s: seconds of warm-up that were left out of that phase.
     """
     assert isinstance(source, TrialResult)  # noqa: S101 - the one reader there is
     load = phase_figures(source, LOAD)
     found = phase_figures(source, RUN) | {f"{LOADING}{column}": value for column, value in load.items()}
-    if measured and cut:
+    if measured and cut_s:
         found |= _of_rest(measured.phase)
     died = next((warned.text for warned in warnings if warned.kind == "server_died"), None)
     found |= {"server_died": died} | (_analysed(read, measured) if measured else {})
+    if measured:
+        found |= provision_figures(provisioned(read.manifest, read.actions, measured.phase, cut_s))
     return found | acted_figures(acted) | _audited(read.manifest)
 
 

@@ -15,6 +15,8 @@ from typing import Any, Literal
 from steelyard.results.disk import writing
 
 FILE = "actions.ndjson"
+CONTROLLER = "scale"
+"""What a controller's own rows say that they do."""
 
 State = Literal["requested", "started", "ended"]
 How = Literal["done", "limit", "failed", "unfinished"]
@@ -99,9 +101,10 @@ class Actions:
     milestones: tuple[MilestoneRow, ...] = ()
 
     def each(self) -> list[ActionTimes]:
-        """Every action, in the order of the requests; those that never came to their turn last."""
+        """Every action, in the order of the requests; those that never came to their turn last. A controller
+        is none: it does nothing itself, and what it decided are actions."""
         found: dict[str, ActionTimes] = {}
-        for row in self.rows:
+        for row in (row for row in self.rows if row.do != CONTROLLER):
             known = found.get(row.id) or ActionTimes(row.id, row.do)
             found[row.id] = _with(known, row)
         return [

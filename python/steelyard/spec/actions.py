@@ -11,6 +11,7 @@ from pydantic import Discriminator, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from steelyard.spec.action_base import ActionBase, AnyNode, Node
 from steelyard.spec.fault_actions import Freeze, Heal, Kill, Partition, PowerLoss, Thaw, Throttle
+from steelyard.spec.scale import Scale
 from steelyard.spec.triggers import Words
 
 
@@ -162,7 +163,7 @@ def _one_way(node: str | None, *, rolling: bool) -> None:
 
 Action = Annotated[
     Add | Remove | Kill | Freeze | Thaw | Restart | Resize | Partition | Heal | Throttle | StreamLimit
-    | CompactionLimit | Balance | Compact | Flush | Cleanup | Repair | PowerLoss | Run,
+    | CompactionLimit | Balance | Compact | Flush | Cleanup | Repair | PowerLoss | Scale | Run,
     Discriminator("do"),
 ]  # fmt: skip
 """Any of them, told apart by `do`."""

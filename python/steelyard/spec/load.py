@@ -26,8 +26,8 @@ DEFAULT_IN_FLIGHT = 1024
 DEFAULT_ATTEMPT_TIMEOUT_MS = 5_000
 DEFAULT_OPERATIONS = 100_000
 OF_A_RUN = frozenset(
-    {"phases", "audit", "marks", "timeline", "clients", "target", "search", "curve", "arrivals", "in_flight",
-     "operations", "duration_s", "warmup_s", "first_record", "part", "settle_limit_s"}
+    {"phases", "audit", "marks", "timeline", "clients", "target", "search", "curve", "curve_of", "arrivals",
+     "in_flight", "operations", "duration_s", "warmup_s", "first_record", "part", "settle_limit_s"}
 )  # fmt: skip
 """Settings of `Load` that say what is measured and which part of it; all others say how it is driven."""
 
@@ -95,6 +95,8 @@ class Load(Model):
     """Instead of a target: points [seconds since the run began, operations per second over all engines] with
     straight lines between them; two points of one time are a step, and after the last one the rate stays.
     Without `operations` and `duration_s` the run ends with its last point."""
+    curve_of: str | None = None
+    """NAME of `[rates.NAME]`: the curve's rates are shares of that highest rate, which is found once."""
     marks: Annotated[tuple[Mark, ...], LISTED, MARKS] = ()
     """Moments of the run, [seconds since it began, label], that the engine notes and charts show."""
     timeline: str = NONE
@@ -152,6 +154,8 @@ class Load(Model):
             raise ValueError("search finds the rate: leave target out")
         if self.curve:
             self._check_curve()
+        if self.curve_of and not self.curve:
+            raise ValueError("curve_of says of what a curve's rates are shares, and there is no curve")
         self._check_marks()
         if not self.paced and self.in_flight is not None:
             raise ValueError("in_flight needs a target; in a closed loop the number is `clients`")
@@ -173,7 +177,7 @@ class Load(Model):
             "a timeline is of a run": self.timeline != NONE,
             "marks are of a run": self.marks,
             "search is for the rate of a run": self.search is not None,
-            "a share of a highest rate is for a run": isinstance(self.target, ShareOf),
+            "a share of a highest rate is for a run": self.share is not None,
         }
         for fault in (words for words, said in asked.items() if said and "run" not in self.phases):
             raise ValueError(f"{fault}, and there is none")
@@ -215,25 +219,37 @@ class Load(Model):
         return bool(self.target or self.search or self.curve)
 
     @property
+    def share(self) -> ShareOf | None:
+        """The share of a highest rate that is offered; None where the rate is no share."""
+        if self.curve_of:
+            return ShareOf(of=self.curve_of)
+        return self.target if isinstance(self.target, ShareOf) else None
+
+    @property
     def rate(self) -> float | None:
         """Operations per second at the start of an open loop; None in a closed one.
 
         Raises:
             ValueError: it is a share of a rate that has not been found yet (`searching`, `offering`).
         """
+        if share := self.share:
+            raise ValueError(f"the rate '{share.of}' is not known yet")
         if self.curve:
             return self.curve[0][1]
-        if isinstance(self.target, ShareOf):
-            raise ValueError(f"the rate '{self.target.of}' is not known yet")
-        return self.search.start if self.search else self.target
+        if self.search:
+            return self.search.start
+        return None if isinstance(self.target, ShareOf) else self.target
 
     def searching(self, asked: HighestRate) -> Load:
         """One that finds the highest rate, and offers it for as long as a probe."""
         search = RateSearch(**{name: getattr(asked, name) for name in HighestRate.model_fields})
         run = {"search": search, "duration_s": asked.probe_s}
-        left_out = {"target", "operations", "audit", "marks", "timeline"}
+        left_out = {"target", "curve", "curve_of", "operations", "audit", "marks", "timeline"}
         return Load(**{n: getattr(self, n) for n in self.model_fields_set - left_out} | run)
 
     def offering(self, rate: float) -> Load:
-        """One that offers this rate, in operations per second, instead of a share."""
+        """One that offers this rate, in operations per second, instead of a share or a curve of shares."""
+        if self.curve_of:
+            curve = tuple((at_s, share * rate) for at_s, share in self.curve)
+            return self.model_copy(update={"curve": curve, "curve_of": None})
         return self.model_copy(update={"target": rate})

@@ -121,6 +121,13 @@ TIMELINE = {
     "host_stolen_s": Named("seconds with over 1 % of the CPU stolen while an action was felt", "s"),
 }
 """What actions on the cluster cost (analysis/windows)."""
+PROVISION = {
+    "under_nodes": Named("nodes too few for the load, on average", ""),
+    "over_nodes": Named("nodes more than the load needs, on average", ""),
+    "under_share": Named("share of time with too few nodes for the load", "share"),
+    "over_share": Named("share of time with more nodes than the load needs", "share"),
+}
+"""How supply follows demand under a controller (analysis/provision)."""
 BEYOND = "_beyond"
 """Ends the column that holds how long a censored time was waited for in vain; its own is empty then."""
 UNDONE = "actions_undone"
@@ -145,10 +152,10 @@ AUDIT = {
 }
 """What `load.audit` found of acknowledged writes: each `audit_NAME` is NAME of the audit's summary."""
 
-PLAIN = CLIENT | INSIDE | TIMELINE | AUDIT
+PLAIN = CLIENT | INSIDE | TIMELINE | PROVISION | AUDIT
 
-STANDING = ("data_imbalance", "data_variation", "stored_bytes", "sstables", *AUDIT)
-"""What lies on the nodes: it has no warm-up, and is judged also where a run came to no steady state."""
+STANDING = ("data_imbalance", "data_variation", "stored_bytes", "sstables", *PROVISION, *AUDIT)
+"""What lies on the nodes, and what is of the whole run by what it is: judged also without a steady state."""
 
 
 def named(column: str) -> Named | None:

@@ -13,14 +13,33 @@ from steelyard.spec.highest import Rates, SharedRate, ShareOf
 from steelyard.spec.lines import Place
 from steelyard.spec.load import OF_A_RUN
 from steelyard.spec.models import Point, Study, Trial
+from steelyard.spec.scale import Scale
 
 CAPACITY = frozenset({"clients", "arrivals", "in_flight"})
 """Settings of a run's load that shape the highest rate, beside all that say how a load is driven."""
 
 
 def share_of(point: Point) -> ShareOf | None:
-    """The share that a point offers; None where its rate is no share."""
-    return point.load.target if isinstance(point.load.target, ShareOf) else None
+    """The share that a point offers; None where its rate is no share. Of a curve it is what 1 stands for."""
+    return point.load.share
+
+
+def sizes_of(study: Study, point: Point) -> tuple[int, ...]:
+    """The numbers of nodes whose rates tell how many a point's load needs: all that a controller of the study
+    may choose; none where its load follows no curve of shares."""
+    if not point.load.curve_of:
+        return ()
+    found = [a for cell in study.cells for a in cell.timeline if isinstance(a, Scale)]
+    return tuple(range(min(a.least for a in found), max(a.most for a in found) + 1)) if found else ()
+
+
+def of_size(trial: Trial, nodes: int) -> Trial:
+    """The trial on a cluster of so many nodes, with as many reserved as are left then."""
+    system: Any = trial.system
+    if system.nodes == nodes:
+        return trial
+    spare = max(system.nodes + system.spare - nodes, 0)
+    return trial.model_copy(update={"system": system.model_copy(update={"nodes": nodes, "spare": spare})})
 
 
 def rate_key(point: Point, asked: SharedRate) -> str:
@@ -36,11 +55,13 @@ def rate_key(point: Point, asked: SharedRate) -> str:
 
 
 def first_of_each(study: Study, planned: Sequence[Trial]) -> dict[tuple[str, str], Trial]:
-    """(rate, key) -> the trial at whose point it is found, in the order of the file."""
+    """(rate, key) -> the trial at whose point it is found, in the order of the file; where a controller
+    chooses among several numbers of nodes, on a cluster of each."""
     found: dict[tuple[str, str], Trial] = {}
     for trial in sorted(planned, key=lambda t: (t.point, t.repetition)):
         if share := share_of(trial):
-            found.setdefault((share.of, rate_key(trial, study.rates[share.of])), trial)
+            for one in (trial, *(of_size(trial, nodes) for nodes in sizes_of(study, trial))):
+                found.setdefault((share.of, rate_key(one, study.rates[share.of])), one)
     return found
 
 
@@ -60,6 +81,8 @@ def check_rates(rates: Rates, points: Sequence[Point], draft: Draft) -> None:
         said = draft.origins.get(("rates", name), "")
         told = [f"no factor '{word}' in this study{nearest(word, sorted(known))}"
                 for word in rate.per or () if word not in known]  # fmt: skip
+        if rate.per is not None and any(_chosen(point, name) for point in points):
+            told.append("per leaves out how many nodes there are, among which a controller chooses")
         if name not in asked:
             told.append(f'no point offers a share of it: load.target = {{ of = "{name}", share = 0.5 }}')
         faults += [f"{said}: rates.{name}: {text}".removeprefix(": ") for text in told]
@@ -67,9 +90,18 @@ def check_rates(rates: Rates, points: Sequence[Point], draft: Draft) -> None:
         raise InputError("\n".join(faults))
 
 
+def _chosen(point: Point, name: str) -> bool:
+    """Whether a controller acts while a curve of shares of that rate is offered."""
+    return point.load.curve_of == name and any(isinstance(a, Scale) for a in point.timeline)
+
+
 def _said_of(name: str, draft: Draft) -> list[str]:
     """Where shares of a rate are asked for, each place once."""
-    places = [place for place in _naming(name, draft.data, ()) if any("target" in str(p) for p in place)]
+    places = [
+        place
+        for place in _naming(name, draft.data, ())
+        if any(word in str(p) for p in place for word in ("target", "curve_of"))
+    ]
     said = [
         next((draft.origins[place[:n]] for n in range(len(place), 0, -1) if place[:n] in draft.origins), "")
         for place in places

@@ -13,6 +13,7 @@ from steelyard.spec.actions import Action, Add, Remove
 from steelyard.spec.base import LISTED, SystemSettings
 from steelyard.spec.lines import Place
 from steelyard.spec.load import NONE
+from steelyard.spec.scale import CPU_SHARE, Scale
 from steelyard.spec.triggers import LEAST_STEADY_S, STEADY, Figure
 
 if TYPE_CHECKING:
@@ -37,7 +38,13 @@ def _consistent(actions: tuple[Any, ...]) -> tuple[Any, ...]:
                 f"'{action.id}' has undo = true, and no action before it that it could take back"
             )
         before.append(action.id)
+    if sum(isinstance(action, Scale | Add | Remove) for action in actions) > 1 and _controllers(actions):
+        raise ValueError("a controller decides alone how many nodes there are: leave the others out")
     return actions
+
+
+def _controllers(actions: Sequence[Any]) -> list[Scale]:
+    return [action for action in actions if isinstance(action, Scale)]
 
 
 Timeline = Annotated[tuple[Action, ...], LISTED, Field(min_length=1), AfterValidator(_consistent)]
@@ -73,7 +80,7 @@ def spare_nodes(timelines: Mapping[str, tuple[Any, ...]]) -> int:
 
 def _spare(actions: Sequence[ActionBase]) -> int:
     by_id = {action.id: action for action in actions}
-    most = 0
+    most = max((action.most - action.least for action in _controllers(actions)), default=0)
     for place, action in enumerate(actions):
         if isinstance(action, Add):
             joined = sum(a.nodes for a in actions[: place + 1] if isinstance(a, Add))
@@ -108,7 +115,8 @@ def check_timelines(
                 said if said.startswith("--") else f"{said}: {point.load.timeline}.{action.id}".lstrip(": ")
             )
             faults += [
-                f"{told}: {fault}" for fault in (*_nodes(action, point.system), *_times(action, point))
+                f"{told}: {fault}"
+                for fault in (*_nodes(action, point.system), *_times(action, point), *_sizes(action, point))
             ]
     if faults:
         raise InputError("\n".join(dict.fromkeys(faults)))
@@ -129,6 +137,18 @@ def _nodes(action: ActionBase, system: SystemSettings) -> Iterator[str]:
         if node not in known:
             has = f"; it has {', '.join(known)}" if known else " that we know by name"
             yield f"no node '{node}' in this system{nearest(node, known)}{has}"
+
+
+def _sizes(action: ActionBase, point: Point) -> Iterator[str]:
+    """A controller that does not know what its nodes may use, or whose bounds the cluster is not within."""
+    if not isinstance(action, Scale):
+        return
+    nodes = getattr(point.system, "nodes", None)
+    if isinstance(nodes, int) and not action.least <= nodes <= action.most:
+        yield f"{nodes} nodes are not between least = {action.least} and most = {action.most}"
+    limits = getattr(point.system, "limits", None)
+    if action.metric == CPU_SHARE and limits is not None and limits.cpu is None:
+        yield f"{CPU_SHARE} is of what nodes may use, and they have no quota: system.limits.cpu"
 
 
 def _times(action: ActionBase, point: Point) -> Iterator[str]:

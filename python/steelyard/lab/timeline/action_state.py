@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from steelyard.lab.timeline.conditions import NS, Holds, Trigger
 from steelyard.lab.timeline.figures import Key, Second
-from steelyard.results.actions import ActionRow, How, MilestoneRow
+from steelyard.results.actions import CONTROLLER, ActionRow, How, MilestoneRow
 from steelyard.spec.triggers import Figure
 
 Stage = Literal["waiting", "requested", "running", "settling", "ended"]
@@ -123,7 +123,8 @@ class ActionState:
 
     def late(self, now_ns: int) -> list[Row]:
         """Its limit has passed, if it has: it is let be."""
-        if not self.under_way or now_ns - self._since_ns < self.action.limit * NS:
+        late = self.under_way and now_ns - self._since_ns >= self.action.limit * NS
+        if not late or self.action.what == CONTROLLER:  # the limit is that of each of its changes
             return []
         return [self._end("limit", now_ns, f"not done within {self.action.limit:g} s")]
 
@@ -131,6 +132,8 @@ class ActionState:
         """The run is over: how long it would have taken is not known."""
         if self.ended:
             return []
+        if self.under_way and self.action.what == CONTROLLER:  # it goes on until then
+            return [self._end("done", now_ns)]
         why = (
             "the run ended first" if self.under_way else "its condition had not come true when the run ended"
         )

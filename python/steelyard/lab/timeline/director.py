@@ -22,9 +22,10 @@ from steelyard.lab.progress import Show
 from steelyard.lab.timeline.action_state import ActionState, Row
 from steelyard.lab.timeline.commands import Cancelled
 from steelyard.lab.timeline.conditions import Trigger
-from steelyard.lab.timeline.figures import Key, NodeFigures, Seconds
+from steelyard.lab.timeline.figures import Key, NodeFigures, Second, Seconds
 from steelyard.lab.timeline.perform import Context, nodes_of, perform
-from steelyard.results.actions import ActionLog, ActionRow
+from steelyard.lab.timeline.scaling import Scaling
+from steelyard.results.actions import CONTROLLER, ActionLog, ActionRow
 from steelyard.results.manifest import Manifest
 from steelyard.spec.triggers import STEADY
 
@@ -59,6 +60,7 @@ class Director:
         self._cancelled = threading.Event()
         self._threads: dict[str, threading.Thread] = {}
         self._states: list[ActionState] = []
+        self._scalings: dict[str, Scaling] = {}
         self._figures = NodeFigures(watch.latest)
         self._targets: Sequence[Any] = ()
         self._ended: set[str] = set()
@@ -70,11 +72,9 @@ class Director:
 
     def begin(self, at_ns: int, engines: int) -> None:
         """See `Observer.begin`."""
-        self._seconds = Seconds(engines)
+        self._seconds, self._began_ns = Seconds(engines), at_ns
         self._targets = self._testbed.targets()
-        self._states = [
-            ActionState(action, Trigger(action, at_ns, paced=self._paced)) for action in self._actions
-        ]
+        self._states = [self._state(action) for action in self._actions]
 
     def tick(self, now_ns: int, newest: Mapping[int, Event]) -> Sequence[str]:
         """See `Observer.tick`."""
@@ -87,6 +87,7 @@ class Director:
             }
             for state in self._states:
                 labels += self._keep(state, state.second(second, now_ns, figures))
+            self._control(second, now_ns)
             self._retarget()
         for state in self._states:
             labels += self._keep(state, state.late(now_ns))
@@ -97,7 +98,7 @@ class Director:
 
     def wait_s(self, now_ns: int) -> float:
         """See `Observer.wait_s`."""
-        if any(state.under_way for state in self._states):
+        if any(state.under_way and state.action.what != CONTROLLER for state in self._states):
             return BUSY_S
         waiting = (state.trigger.due_ns for state in self._states if state.stage == "waiting")
         due = [(due_ns - now_ns) / 1e9 for due_ns in waiting if due_ns is not None]
@@ -132,6 +133,23 @@ class Director:
         if self._over:  # until then the next turn of the loop takes it in
             self._take_in()
         return [id_ for id_, thread in self._threads.items() if thread.is_alive()]
+
+    # --- controllers ---
+
+    def _state(self, action: Any) -> ActionState:
+        return ActionState(action, Trigger(action, self._began_ns, paced=self._paced))
+
+    def _control(self, second: Second, now_ns: int) -> None:
+        """Let controllers that have their turn decide; what they do are actions like others."""
+        for state in [one for one in self._states if one.action.what == CONTROLLER and one.under_way]:
+            if state.id not in self._scalings:
+                self._scalings[state.id] = Scaling(state.action, self._testbed)
+
+            def of_node(node: str, metric: str) -> float | None:
+                return self._figures.get(node, metric, now_ns)
+
+            if decided := self._scalings[state.id].second(second, now_ns, of_node):
+                self._states = [*self._states, self._state(decided)]
 
     # --- threads ---
 
@@ -197,6 +215,8 @@ class Director:
                 self._ended.add(row.id)
                 for other in self._states:
                     other.trigger.ended(row.id, row.t_ns)
+                for scaling in self._scalings.values():
+                    scaling.ended(row.id, row.t_ns)
             labels.append(f"{state.id} {row.state}")
         return labels
 

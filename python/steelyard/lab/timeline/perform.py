@@ -55,7 +55,7 @@ def nodes_of(action: Any, testbed: Any) -> tuple[str, ...]:
         return _first(testbed.spares(), action.nodes, "in reserve")
     if action.what == "remove" and action.node is None:
         return _first(list(testbed.members())[::-1], action.nodes, "in the cluster")
-    if action.what in ("run", "balance"):
+    if action.what in ("run", "balance", "scale"):
         return ()
     return action.nodes_named or members(testbed)
 
@@ -184,6 +184,12 @@ def _run(action: Any, _nodes: Sequence[str], context: Context) -> None:
     context.note("", "told")
 
 
+def _scale(_action: Any, _nodes: Sequence[str], context: Context) -> None:
+    """A controller has its turn as long as the run goes on; what it decides are actions of their own."""
+    context.cancelled.wait()
+    raise Cancelled
+
+
 def _each(call: OfNode, milestone: str) -> How:
     """One node after the other."""
 
@@ -215,5 +221,6 @@ HOW: Mapping[str, How] = {
     "repair": _each(lambda bed, _, node, __: bed.repair(node), "repaired"),
     "power-loss": _power_loss,
     "run": _run,
+    "scale": _scale,
 }  # fmt: skip
 """What `do` says -> what is done."""

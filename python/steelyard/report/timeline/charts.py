@@ -20,6 +20,7 @@ from steelyard.report.in_effect import master_names, node_names
 from steelyard.report.model import TrialReport
 from steelyard.report.timeline.lanes import lanes
 from steelyard.report.timeline.lanes_chart import lane_chart
+from steelyard.report.timeline.provision_chart import provision_charts
 
 GROUP = "timeline"
 COUNTS = {
@@ -35,9 +36,11 @@ NOTE = "Shaded: from an action's start to its end. Dotted: milestones; point at 
 
 
 def timeline_charts(trial: TrialReport) -> list[Chart]:
-    """Latency, throughput, states of nodes, CPU; none where nothing was done in the measured phase."""
+    """Demand and supply where they are known; latency, throughput, states of nodes, CPU where something was
+    done in the measured phase."""
+    known = provision_charts(trial)
     if trial.acted is None or trial.acted.whole is None or trial.measured is None:
-        return []
+        return known
     phase = trial.measured.phase
     origin = phase.start_ns / 1e9 - trial.cut_s
     seconds = phase.seconds + trial.cut_s
@@ -49,7 +52,7 @@ def timeline_charts(trial: TrialReport) -> list[Chart]:
         _states(trial, trial.acted, seconds, shades),
         _cpu(trial, origin, seconds, shades, rules),
     ]
-    return [chart for chart in found if chart]
+    return [*known, *(chart for chart in found if chart)]
 
 
 def shaded(acted: Acted, shift_s: float = 0.0) -> Rows:
