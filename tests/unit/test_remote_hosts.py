@@ -15,7 +15,10 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from steelyard.cli import app
+from steelyard.cli.load_hosts import loading, one_engine_each
 from steelyard.engine.clock import Exchange
 from steelyard.errors import InfrastructureError, InputError, MissingToolError
 from steelyard.hosts.remote import extra
@@ -206,6 +209,24 @@ def test_load_hosts_need_a_system_that_they_reach(tmp_path: Path) -> None:
         check_far(settings(kind="embedded"))
     with pytest.raises(InputError, match="tls_ca names a file of this machine"):
         check_far(settings(kind="hosts", hosts=["10.0.0.1"], tls_ca=tmp_path / "ca.pem"))
+
+
+def test_each_load_host_runs_one_engine() -> None:
+    machines = addresses("a,b")
+    study = Study(name="x", system=NullSystem(), workload=CORE["a"], load=Load(engines=3))
+    with pytest.raises(InputError, match="is 3, and each of the 2 load hosts runs one") as caught:
+        loading(study, machines, None, None).__enter__()
+    assert caught.value.hint == "--set load.engines=2, or --load-hosts 3"
+    assert one_engine_each({"clients": 4}, machines) == {"clients": 4, "engines": 2}
+    with pytest.raises(InputError, match="--engines 3: each of the 2 load hosts runs one engine"):
+        one_engine_each({"engines": 3}, machines)
+
+
+@pytest.mark.parametrize("command", [["bench", "null"], ["run", "noise-floor"]])
+def test_flags_of_load_hosts_go_with_ssh(command: list[str]) -> None:
+    done = CliRunner().invoke(app, [*command, "--load-hosts", "2"])
+    assert done.exit_code == 2
+    assert "go with --ssh" in done.output
 
 
 class Client:

@@ -7,17 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from steelyard.cli.options import (
-    DO_HELP,
-    FLAGS,
-    HOSTS,
-    KEY_HELP,
-    PYTHON_HELP,
-    SET_HELP,
-    SSH_HELP,
-    systems_help,
-)
-from steelyard.cli.parameters import with_flags
+from steelyard.cli.options import DO_HELP, FLAGS, SET_HELP, systems_help
+from steelyard.cli.parameters import Count, Key, Python, Ssh, with_flags
 
 EXAMPLE = (
     "Example: steelyard bench cassandra -w a --nodes 3 --rf 3 --read-consistency QUORUM "
@@ -35,13 +26,10 @@ def bench(  # noqa: PLR0917 - typer calls it by name
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write the HTML report.")] = True,
     set_: Annotated[list[str] | None, typer.Option("--set", help=SET_HELP)] = None,
     do: Annotated[list[str] | None, typer.Option("--do", help=DO_HELP)] = None,
-    ssh: Annotated[str | None, typer.Option(help=SSH_HELP, rich_help_panel=HOSTS)] = None,
-    load_hosts: Annotated[
-        int | None,
-        typer.Option(help="How many of them run an engine each.  [default: all]", rich_help_panel=HOSTS),
-    ] = None,
-    key: Annotated[Path | None, typer.Option(help=KEY_HELP, rich_help_panel=HOSTS)] = None,
-    python: Annotated[str | None, typer.Option(help=PYTHON_HELP, rich_help_panel=HOSTS)] = None,
+    ssh: Ssh = None,
+    load_hosts: Count = None,
+    key: Key = None,
+    python: Python = None,
     set_yaml: Annotated[list[str] | None, typer.Option("--set-yaml", hidden=True)] = None,
     set_site: Annotated[list[str] | None, typer.Option("--set-site", hidden=True)] = None,
     **words: Any,
@@ -59,9 +47,9 @@ def bench(  # noqa: PLR0917 - typer calls it by name
     if (ssh, load_hosts, key, python) == (None,) * 4:
         conduct(bench_study(system, words, pairs, do or ()), out=out, report=report)
         return
-    from steelyard.cli.bench_hosts import load_machines, loading, one_engine_each
+    from steelyard.cli.load_hosts import loading, machines_of, one_engine_each
 
-    machines = load_machines(ssh, load_hosts)
+    machines = machines_of(ssh, load_hosts)
     study = bench_study(system, one_engine_each(words, machines), pairs, do or ())
     with loading(study, machines, key, python) as hosts:
         conduct(study, out=out, report=report, load_hosts=hosts)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from steelyard.cli.help import GroupedCommand
-from steelyard.cli.options import KEY_HELP, PYTHON_HELP, SSH_HELP
+from steelyard.cli.parameters import SSH_HELP, Key, Python
 
 SECONDS = 0.5
 """How long bytes are sent between two machines."""
@@ -29,16 +28,16 @@ def main() -> None:
 @app.command(cls=GroupedCommand, epilog="Example: steelyard hosts check --ssh a,b --key ~/.ssh/id_ed25519")
 def check(
     ssh: Annotated[str, typer.Option(help=SSH_HELP)],
-    key: Annotated[Path | None, typer.Option(help=KEY_HELP)] = None,
-    python: Annotated[str | None, typer.Option(help=PYTHON_HELP)] = None,
+    key: Key = None,
+    python: Python = None,
 ) -> None:
     """Look at machines: version, Java, cores, memory, clocks, leftovers, and bandwidth between them."""
-    from steelyard.cli.bench_hosts import load_machines, workers
     from steelyard.cli.cluster import table
+    from steelyard.cli.load_hosts import machines_of, workers
     from steelyard.hosts.remote.check import bandwidths, look
     from steelyard.spec.units import bytes_text
 
-    machines = load_machines(ssh, None)
+    machines = machines_of(ssh, None)
     with workers(machines, key, python) as found:
         seen = [look(host) for host in found.hosts]
         rates = bandwidths(found.hosts, SECONDS)

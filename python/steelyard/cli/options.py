@@ -12,7 +12,7 @@ from steelyard.spec.flag import Flag, compat, constant_length, curve
 from steelyard.spec.kind import SystemDeclaration, declarations
 from steelyard.spec.units import milliseconds, seconds
 
-LOAD, WORKLOAD, HOSTS = "Load", "Workload", "Many hosts"
+LOAD, WORKLOAD = "Load", "Workload"
 SET_HELP = (
     "key=value of the servers' own files (cassandra.yaml, hbase-site, hdfs-site), or a study's path=value; "
     "may be repeated."
@@ -22,10 +22,6 @@ DO_HELP = (
     "(30s), steady, after:ID or when:METRIC>BOUND. ACTION: add, remove, kill ..., or run -- COMMAND "
     "(docs/elasticity.md)."
 )
-
-SSH_HELP = "Machines reached by ssh, [USER@]HOST[:PORT] with commas between; needs steelyard[fleet]."
-KEY_HELP = "Private key for --ssh.  [default: as ssh's configuration and agent have it]"
-PYTHON_HELP = "Python with this Steelyard on those machines.  [default: the path of this one]"
 
 COMMON: tuple[Flag, ...] = (
     Flag("--workload -w", "", str,

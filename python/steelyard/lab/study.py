@@ -158,7 +158,7 @@ class _Conductor:
         self.several = len(planned) > 1
         self.held: _Held | None = None
         self.data_sets = DataSets(folder.path, study.name, host, engine, show, interrupts)
-        self.rates = SharedRates(folder, study, self.data_sets, host, engine, show, interrupts)
+        self.rates = SharedRates(folder, study, self.data_sets, host, engine, show, interrupts, load_hosts)
         self.time_left = TimeLeft(each(folder.trials), {t.number: t.point for t in folder.trials})
         for row in folder.rows.values():
             if row.status == "done" and row.seconds:

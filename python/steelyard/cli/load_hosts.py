@@ -1,4 +1,4 @@
-"""`bench` on other machines: what `--ssh` and its companions mean, and the workers there."""
+"""Load from other machines: what `--ssh` and its companions mean, and the workers there."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from steelyard.hosts.remote.workers import Workers
 
 
-def load_machines(ssh: str | None, count: int | None) -> tuple[Address, ...]:
+def machines_of(ssh: str | None, count: int | None) -> tuple[Address, ...]:
     """The machines that run an engine each; raises InputError, MissingToolError."""
     if ssh is None:
         raise InputError("--load-hosts, --key and --python go with --ssh, which names the machines")
@@ -43,11 +43,16 @@ def loading(
     """Load hosts for a study, for as long as the `with` lasts.
 
     Raises:
-        InputError: they cannot reach its system.
+        InputError: they cannot reach its system, or it wants another number of engines.
         InfrastructureError: one cannot be had, or has another version.
     """
     for point in study.cells:
         check_far(point)
+        if point.load.engines != len(machines):
+            raise InputError(
+                f"load.engines is {point.load.engines}, and each of the {len(machines)} load hosts runs one",
+                hint=f"--set load.engines={len(machines)}, or --load-hosts {point.load.engines}",
+            )
     with workers(machines, key, python) as found:
         for host in found.hosts:
             for text in host.end_leftovers():
