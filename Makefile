@@ -46,6 +46,7 @@ calibration: build $(VENV)/.dev ## the engine's percentiles and outcomes against
 
 live: build $(VENV)/.dev ## tests against real servers (needs Java 17 and Maven)
 	$(VENV)/bin/steelyard doctor --fetch-java 11
+	tests/live/install_sshd
 	$(PYTHON) -m pytest -q tests/live
 
 browser: build $(VENV)/.dev ## pages in a real browser
@@ -72,7 +73,7 @@ format: build $(VENV)/.dev ## write the formats that lint asks for
 	$(VENV)/bin/ruff format --quiet python tests benches
 
 lock:            ## renew the lock files from requirements*.in (needs uv)
-	for name in requirements requirements-dev; do uv pip compile --quiet --generate-hashes --universal --no-annotate \
+	for name in requirements requirements-fleet requirements-dev; do uv pip compile --quiet --generate-hashes --universal --no-annotate \
 	  --no-header --allow-unsafe --python-version 3.11 $$name.in -o $$name.lock; done
 
 clean:           ## remove what was built

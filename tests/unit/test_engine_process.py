@@ -12,7 +12,7 @@ import pytest
 from engine_fixtures import FakeEngine
 
 from steelyard.engine.fleet import Fleet
-from steelyard.engine.process import Event
+from steelyard.engine.session import Event
 from steelyard.errors import EngineError, InfrastructureError, InputError, SteelyardError
 
 

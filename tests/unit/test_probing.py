@@ -40,6 +40,8 @@ class Runner:
 
     def say(self, _text: str) -> None: ...
 
+    def collect(self) -> None: ...
+
     def phase(
         self, name: str, *, counts: bool, endless: bool, rate: float, noted: bool
     ) -> list[dict[str, Any]]:

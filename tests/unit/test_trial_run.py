@@ -16,8 +16,11 @@ from pydantic import TypeAdapter
 
 from steelyard.engine.fleet import Fleet
 from steelyard.engine.path import find_engine
+from steelyard.engine.process import EngineProcess
+from steelyard.engine.session import EngineSession, Queue
 from steelyard.errors import InfrastructureError, Interrupted
 from steelyard.hosts.local import LocalHost
+from steelyard.hosts.remote.host import HostLostError
 from steelyard.hosts.say import Say
 from steelyard.lab.phase import PhaseRunner
 from steelyard.lab.signals import Interrupts
@@ -127,6 +130,59 @@ def test_several_engines_are_merged(tmp_path: Path) -> None:
     assert run.manifest.status == "done"
     assert run.manifest.phases[1]["summary"] == {"engines": 3}
     assert sorted(p.name for p in (run.folder / "engines").iterdir()) == ["0", "1", "2"]
+
+
+class LostEngine(EngineProcess):
+    """Its machine is lost in the run."""
+
+    def _end_of_events(self) -> None:
+        self.lost = HostLostError("the host b is lost")
+        super()._end_of_events()
+
+
+class LoadHosts:
+    """Two machines, of which one or both are lost in the run."""
+
+    def __init__(self, lost: set[int]) -> None:
+        self.lost = lost
+
+    def launch(self, plan: dict[str, Any], folder: Path, events: Queue, index: int) -> EngineSession:
+        lost = index in self.lost
+        made, prefix = (LostEngine, ["env", "FAKE_ENGINE=die-in-run"]) if lost else (EngineProcess, [])
+        return made(find_engine().path, plan, folder, events, index=index, prefix=prefix)
+
+    def __getattr__(self, _name: str) -> Callable[..., None]:
+        return lambda *_given: None
+
+
+def with_load_hosts(run: TrialRun, *lost: int) -> TrialRun:
+    run.load_hosts = cast("Any", LoadHosts({*lost}))
+    return run
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_the_others_measure_on_when_a_load_host_is_lost(tmp_path: Path) -> None:
+    run = with_load_hosts(trial_run(tmp_path, Bed(), engines=2, duration_s=0.5), 1)
+    run.run()
+    assert (run.manifest.status, run.manifest.reason) == ("failed", "the host b is lost")
+    [lost] = [entry for entry in run.manifest.timeline if entry["event"] == "host lost"]
+    assert lost["detail"] == "the host b is lost; what engine 1 did in run is missing from then on"
+    assert [(p["name"], p["reason"], p["summary"]) for p in run.manifest.phases][-1] == (
+        "run",
+        "time",
+        {"engines": 2},
+    )
+    assert "down" in events(run)
+    assert not engine_left()
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_with_the_last_load_host_the_run_ends(tmp_path: Path) -> None:
+    run = with_load_hosts(trial_run(tmp_path, Bed(), engines=2, duration_s=60), 0, 1)
+    run.run()
+    assert (run.manifest.status, run.manifest.reason) == ("failed", "the host b is lost")
+    assert [p["name"] for p in run.manifest.phases] == ["load"]
+    assert not engine_left()
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from steelyard.calibrate.drive import Lab, run
 from steelyard.calibrate.fakes import Fakes
 from steelyard.calibrate.judge import ABSOLUTE_US, RELATIVE, Verdict, judge
 from steelyard.engine.path import Engine, find_engine
-from steelyard.engine.process import Event
+from steelyard.engine.session import Event
 from steelyard.errors import Interrupted
 from steelyard.lab.signals import Interrupts
 from steelyard.results.certificates import FORMAT

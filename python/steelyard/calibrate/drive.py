@@ -12,7 +12,8 @@ from typing import Any
 from steelyard.calibrate.cells import CalibrationCell
 from steelyard.calibrate.fakes import Fakes
 from steelyard.calibrate.truth import Stamps
-from steelyard.engine.process import EngineProcess, Event, Queue
+from steelyard.engine.process import EngineProcess
+from steelyard.engine.session import Event, Queue
 from steelyard.errors import EngineError
 from steelyard.watch import machine
 from steelyard.watch.cgroup import Values

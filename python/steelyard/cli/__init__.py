@@ -97,6 +97,7 @@ def _register(module: str, name: str) -> None:
 
 _register("cluster", "cluster")
 _register("doctor", "doctor")
+_register("hosts", "hosts")
 _register("report", "report")
 _register("calibrate", "calibrate")
 _register("compare", "compare")

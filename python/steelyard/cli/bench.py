@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from steelyard.cli.options import DO_HELP, FLAGS, SET_HELP, systems_help
-from steelyard.cli.parameters import with_flags
+from steelyard.cli.parameters import Count, Key, Python, Ssh, with_flags
 
 EXAMPLE = (
     "Example: steelyard bench cassandra -w a --nodes 3 --rf 3 --read-consistency QUORUM "
@@ -26,6 +26,10 @@ def bench(  # noqa: PLR0917 - typer calls it by name
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write the HTML report.")] = True,
     set_: Annotated[list[str] | None, typer.Option("--set", help=SET_HELP)] = None,
     do: Annotated[list[str] | None, typer.Option("--do", help=DO_HELP)] = None,
+    ssh: Ssh = None,
+    load_hosts: Count = None,
+    key: Key = None,
+    python: Python = None,
     set_yaml: Annotated[list[str] | None, typer.Option("--set-yaml", hidden=True)] = None,
     set_site: Annotated[list[str] | None, typer.Option("--set-site", hidden=True)] = None,
     **words: Any,
@@ -40,4 +44,12 @@ def bench(  # noqa: PLR0917 - typer calls it by name
     from steelyard.cli.conduct import conduct
 
     pairs = [*(set_ or ()), *(set_yaml or ()), *(set_site or ())]  # the last two are what --set was called
-    conduct(bench_study(system, words, pairs, do or ()), out=out, report=report)
+    if (ssh, load_hosts, key, python) == (None,) * 4:
+        conduct(bench_study(system, words, pairs, do or ()), out=out, report=report)
+        return
+    from steelyard.cli.load_hosts import loading, machines_of, one_engine_each
+
+    machines = machines_of(ssh, load_hosts)
+    study = bench_study(system, one_engine_each(words, machines), pairs, do or ())
+    with loading(study, machines, key, python) as hosts:
+        conduct(study, out=out, report=report, load_hosts=hosts)

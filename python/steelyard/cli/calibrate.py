@@ -48,7 +48,7 @@ def _measure(driver: str, *, quick: bool) -> Calibration:
 
     from steelyard.calibrate.conduct import Calibration
     from steelyard.calibrate.judge import Verdict
-    from steelyard.engine.process import Event
+    from steelyard.engine.session import Event
     from steelyard.lab.progress import Live, make_show
     from steelyard.lab.signals import Interrupts
 

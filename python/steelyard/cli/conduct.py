@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -22,10 +23,13 @@ from steelyard.spec.timeline import schedule
 from steelyard.spec.trials import APART, data_bytes, trials
 from steelyard.spec.units import bytes_text
 
+if TYPE_CHECKING:  # it is not needed where engines run here
+    from steelyard.lab.load_hosts import LoadHosts
+
 
 def conduct(
     study: Study, *, out: Path | None, report: bool, resume: bool = False, disturbed: bool = False,
-    fail_on_claims: bool = False,
+    fail_on_claims: bool = False, load_hosts: LoadHosts | None = None,
 ) -> None:  # fmt: skip
     """Run a study, print its summary, write its report.
 
@@ -35,6 +39,7 @@ def conduct(
         report: write the HTML report.
         resume: `out` may be an interrupted run of this study, which then goes on.
         disturbed: trials of it that were disturbed from outside are run again.
+        load_hosts: where the engines run; None = here.
         fail_on_claims: raise GateError when a claim of the study is not confirmed.
 
     Raises:
@@ -48,7 +53,7 @@ def conduct(
     try:
         outcome = conduct_study(
             study, show, process_start_ns(), out, resume=goes_on, disturbed=disturbed, judge=taint,
-            stand=standings_of,
+            stand=standings_of, load_hosts=load_hosts,
         )  # fmt: skip
     finally:
         show.finish()

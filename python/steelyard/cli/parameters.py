@@ -4,11 +4,39 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from steelyard.spec.flag import Flag
+
+HOSTS = "Many hosts"
+SSH_HELP = "Machines reached by ssh, [USER@]HOST[:PORT] with commas between; needs steelyard[fleet]."
+Ssh = Annotated[str | None, typer.Option("--ssh", help=SSH_HELP, rich_help_panel=HOSTS)]
+Count = Annotated[
+    int | None,
+    typer.Option(
+        "--load-hosts", help="How many of them run an engine each.  [default: all]", rich_help_panel=HOSTS
+    ),
+]
+Key = Annotated[
+    Path | None,
+    typer.Option(
+        "--key",
+        help="Private key for --ssh.  [default: as ssh's configuration and agent have it]",
+        rich_help_panel=HOSTS,
+    ),
+]
+Python = Annotated[
+    str | None,
+    typer.Option(
+        "--python",
+        help="Python with this Steelyard on those machines.  [default: the path of this one]",
+        rich_help_panel=HOSTS,
+    ),
+]
+"""Flags of all commands that use other machines."""
 
 
 def with_flags(

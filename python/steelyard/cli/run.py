@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from steelyard.cli.parameters import Count, Key, Python, Ssh
 from steelyard.errors import InputError
+
+if TYPE_CHECKING:
+    from steelyard.lab.load_hosts import LoadHosts
+    from steelyard.spec.models import Study
 
 EXAMPLE = "Example: steelyard run noise-floor --small --set repetitions=3 --dry-run"
 
@@ -54,6 +60,10 @@ def run(  # noqa: PLR0917 - typer calls it by name
         bool,
         typer.Option("--fail-on-claims", help="End with 1 unless every claim of the study is confirmed."),
     ] = False,
+    ssh: Ssh = None,
+    load_hosts: Count = None,
+    key: Key = None,
+    python: Python = None,
 ) -> None:
     """Run every trial of a study, and report.
 
@@ -100,5 +110,20 @@ def run(  # noqa: PLR0917 - typer calls it by name
         raise InputError(f"--fail-on-claims: {path} has no [[claims]]")
     if dry_run:
         list_trials(read)
-    else:
-        conduct(read, out=out, report=report, resume=True, disturbed=disturbed, fail_on_claims=fail_on_claims)
+        return
+    with _load_hosts(read, ssh, load_hosts, key, python) as hosts:
+        conduct(
+            read, out=out, report=report, resume=True, disturbed=disturbed, fail_on_claims=fail_on_claims,
+            load_hosts=hosts,
+        )  # fmt: skip
+
+
+def _load_hosts(
+    study: Study, ssh: str | None, count: int | None, key: Path | None, python: str | None
+) -> AbstractContextManager[LoadHosts | None]:
+    """Where the engines run; None = here."""
+    if (ssh, count, key, python) == (None,) * 4:
+        return nullcontext()
+    from steelyard.cli.load_hosts import loading, machines_of
+
+    return loading(study, machines_of(ssh, count), key, python)

@@ -9,11 +9,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from steelyard.engine.process import EngineProcess, Event, Queue
+from steelyard.engine.process import EngineProcess
+from steelyard.engine.session import EngineSession, Event, Queue
 from steelyard.errors import EngineError, InfrastructureError, InputError
 
 PlanOf = Callable[[Path, int], dict[str, Any]]
 """(out folder, engine index) -> plan."""
+Launch = Callable[[dict[str, Any], Path, Queue, int], EngineSession]
+"""(plan, folder of its files, receiver of events, engine index) -> a running engine elsewhere."""
 
 READY_LIMIT_S = 180.0
 FINISH_LIMIT_S = 30.0
@@ -33,20 +36,23 @@ class Fleet:
             several.
         plan_of: the plan of each.
         prefix: words before each command.
+        launch: starts an engine on another machine; None = here.
     """
 
-    def __init__(
-        self, engine: Path, count: int, folder: Path, plan_of: PlanOf, prefix: Sequence[str] = ()
-    ) -> None:
+    def __init__(  # noqa: PLR0917 - a fleet is made in one place
+        self, engine: Path, count: int, folder: Path, plan_of: PlanOf, prefix: Sequence[str] = (),
+        launch: Launch | None = None,
+    ) -> None:  # fmt: skip
         self.engine = engine
         self.out = folder / "engine"
         self.out.mkdir()
         self.folders = [self.out] if count == 1 else [folder / "engines" / str(k) for k in range(count)]
         self.plans: list[dict[str, Any]] = []
         self.ready: list[Event] = []
-        self.processes: list[EngineProcess] = []
+        self.processes: list[EngineSession] = []
         self._queue: Queue = queue.Queue()
         self._plan_of = plan_of
+        self._launch = launch or self._here
         self._prefix = prefix
         self._next: int | None = None
 
@@ -62,13 +68,12 @@ class Fleet:
             folder.mkdir(parents=True, exist_ok=True)
             self.plans.append(self._plan_of(folder, index))
             # one after the other: the first makes the schema, the rest find it
-            self.processes.append(
-                EngineProcess(
-                    self.engine, self.plans[-1], folder, self._queue, index=index, prefix=self._prefix
-                )
-            )
+            self.processes.append(self._launch(self.plans[-1], folder, self._queue, index))
             self.ready.append(self._await_ready(time.monotonic() + limit_s))
         return self.ready
+
+    def _here(self, plan: dict[str, Any], folder: Path, events: Queue, index: int) -> EngineSession:
+        return EngineProcess(self.engine, plan, folder, events, index=index, prefix=self._prefix)
 
     def _await_ready(self, deadline: float) -> Event:
         while (left := deadline - time.monotonic()) > 0:
@@ -78,9 +83,9 @@ class Fleet:
         raise EngineError("the engine has not become ready in time", hint="does the database answer?")
 
     def pids(self) -> dict[str, int]:
-        """Name and process id of each running engine."""
+        """Name and process id of each running engine of this machine."""
         alone = len(self.folders) == 1
-        running = [p for p in self.processes if not p.ended]
+        running = [p for p in self.processes if p.local and not p.ended]
         ready = {p.index: self.ready[p.index].get("pid", p.pid) for p in running if p.index < len(self.ready)}
         return {"engine" if alone else f"engine-{index}": int(pid) for index, pid in ready.items()}
 
@@ -91,7 +96,8 @@ class Fleet:
             name: the phase.
             rate: operations per second over all engines from its start on, instead of the plan's.
         """
-        lead = LEAD_NS if len(self.processes) > 1 else LEAD_ALONE_NS
+        more_ns = [process.prepare() for process in self.processes]
+        lead = (LEAD_NS if len(self.processes) > 1 else LEAD_ALONE_NS) + sum(more_ns)
         at_ns = time.monotonic_ns() + lead
         self._command("phase", name=name, at_ns=at_ns, first=self._next, rate=rate)
         return at_ns
@@ -115,11 +121,11 @@ class Fleet:
 
     def _command(self, cmd: str, **fields: Any) -> list[Event]:
         """The same command to every engine: sent to all before any answer is waited for."""
-        sent = [(process, process.post(cmd, **fields)) for process in self.processes]
+        sent = [(one, one.post(cmd, **fields)) for one in self.processes if not one.lost]
         return [process.acknowledged(number) for process, number in sent]
 
     def poll(self, timeout_s: float) -> tuple[int, Event] | None:
-        """The next (engine, event), or None after the timeout.
+        """The next (engine, event), or None after the timeout; `exit`: in order, or its machine is lost.
 
         Raises:
             SteelyardError: an engine ended without having said `end`, or wrote what is no event.
@@ -131,6 +137,8 @@ class Fleet:
         process = self.processes[index]
         if event["event"] == "garbage":
             raise EngineError(f"the engine wrote a line that is no event: {event['text']!r}")
+        if event["event"] == "exit" and process.lost:
+            return index, event
         if event["event"] == "error" or (event["event"] == "exit" and process.wait(FINISH_LIMIT_S) != 0):
             raise process.failure()
         return index, event
@@ -157,10 +165,15 @@ class Fleet:
                     process.post("finish")
                 except (InputError, InfrastructureError):  # not Interrupted: a second Ctrl-C may come here
                     process.close_input()
-        for process in self.processes:
+        for process in (one for one in self.processes if not one.lost):
             status = process.wait(FINISH_LIMIT_S)
             if status != 0:
                 raise process.failure()
+
+    def collect(self) -> None:
+        """Have every engine's files in its folder here."""
+        for process in self.processes:
+            process.collect()
 
     def merge(self) -> None:
         """Several engines' files become one result in `engine/`; with one there is nothing to do."""

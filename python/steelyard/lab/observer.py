@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from steelyard.engine.process import Event
+from steelyard.engine.session import Event
 
 
 class Observer(Protocol):

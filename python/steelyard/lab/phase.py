@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from steelyard.engine.fleet import Fleet
-from steelyard.engine.process import Event
-from steelyard.errors import EngineError, InfrastructureError
+from steelyard.engine.session import Event
+from steelyard.errors import EngineError, InfrastructureError, SteelyardError
 from steelyard.lab.observer import Observer
 from steelyard.lab.progress import Live, Show, latency
 from steelyard.lab.signals import Interrupts
@@ -91,12 +91,14 @@ class PhaseRunner:
                 self.manifest.phase(ends, rate)
             self.show.end(_line(ends))
         self.interrupts.check()
+        for lost in state.lost.values():
+            raise lost
         if state.stalled:
             raise InfrastructureError(f"{name} was stopped: {state.stalled}")
         return ends
 
     def _until_ended(self, state: _Phase) -> None:
-        while len(state.ends) < state.engines:
+        while state.open:
             found = self.fleet.poll(state.wait_s(POLL_S))
             self.interrupts.check_aborted()
             now = time.monotonic()
@@ -126,7 +128,18 @@ class PhaseRunner:
                 self.manifest.warn(str(event.get("kind")), str(event.get("text")))
                 self.show.say(f"warning: {event.get('text')}")
             case "exit" if index not in state.ends:
-                raise self.fleet.processes[index].failure()
+                self._lose(state, index)
+
+    def _lose(self, state: _Phase, index: int) -> None:
+        """An engine has gone without an end. If its machine is lost, the others go on to theirs."""
+        process = self.fleet.processes[index]
+        state.lost[index] = process.failure()
+        if process.lost is None or not (state.open or state.ends):
+            raise state.lost[index]
+        text = f"{process.lost.message}; what engine {index} did in {state.name} is missing from then on"
+        self.manifest.event("host lost", text)
+        self.manifest.warn("host lost", text)
+        self.show.say(f"warning: {text}")
 
     def _mark(self, state: _Phase, now: float) -> None:
         """Note what has fallen due, until the phase is stopped or an engine has ended it."""
@@ -178,10 +191,16 @@ class _Phase:
         self.name, self.engines, self.endless, self.marks = name, engines, endless, marks
         self.observers = observers
         self.ends: dict[int, Event] = {}
+        self.lost: dict[int, SteelyardError] = {}
         self.newest: dict[int, Event] = {}
         self.heard_s = self.looked_s = self.answered_s = time.monotonic()
         self.stopped_s: float | None = None
         self.stalled = ""
+
+    @property
+    def open(self) -> int:
+        """How many engines have not ended it."""
+        return self.engines - len(self.ends) - len(self.lost)
 
     def wait_s(self, most_s: float) -> float:
         """How long events may be waited for: no longer than until the next mark, or than observers like."""

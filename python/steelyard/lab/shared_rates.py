@@ -10,7 +10,7 @@ import os
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from steelyard.engine.path import Engine
 from steelyard.errors import InfrastructureError, Interrupted, SteelyardError
@@ -27,6 +27,9 @@ from steelyard.results.store import RunFolder
 from steelyard.spec.models import DROPS_CACHE, Study, Trial
 from steelyard.spec.rates import first_of_each, of_size, rate_key, share_of, sizes_of
 from steelyard.systems import create
+
+if TYPE_CHECKING:  # it is not needed where engines run here
+    from steelyard.lab.load_hosts import LoadHosts
 
 TRIES = 2
 """A search that failed is made once more, as a trial is; unless it would fail again."""
@@ -52,13 +55,14 @@ class SharedRates:
         folder: the run; holds what was found.
         study: says how they are found.
         data_sets: with `reset = "restore"`, the data that a search begins with.
-        host, engine, show, interrupts: as of `TrialRun`.
+        host, engine, show, interrupts, load_hosts: as of `TrialRun`.
     """
 
     def __init__(  # noqa: PLR0917
         self, folder: RunFolder, study: Study, data_sets: DataSets, host: Host, engine: Engine, show: Show,
-        interrupts: Interrupts,
+        interrupts: Interrupts, load_hosts: LoadHosts | None = None,
     ) -> None:  # fmt: skip
+        self.load_hosts = load_hosts
         self.folder, self.study, self.data_sets = folder, study, data_sets
         self.host, self.engine, self.show, self.interrupts = host, engine, show, interrupts
         self.errors: dict[tuple[str, str], SteelyardError] = {}
@@ -166,6 +170,7 @@ class SharedRates:
             trial=trial, folder=path, testbed=testbed, host=self.host, engine=self.engine, show=self.show,
             interrupts=self.interrupts, since_ns=time.monotonic_ns(), lease=lease,
             cold=self.study.cache in DROPS_CACHE,
+            load_hosts=self.load_hosts,
         )  # fmt: skip
         run.run()
         with suppress(OSError):

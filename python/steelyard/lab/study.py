@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from steelyard.engine.path import Engine, find_engine
 from steelyard.errors import Interrupted, SteelyardError
@@ -31,6 +32,9 @@ from steelyard.spec.trials import APART, trials
 from steelyard.systems import create
 from steelyard.systems.base import Testbed
 from steelyard.systems.capabilities import require
+
+if TYPE_CHECKING:  # it is not needed where engines run here
+    from steelyard.lab.load_hosts import LoadHosts
 
 Judge = Callable[[Path], Disturbance | None]
 """From a trial's folder to what outside the study disturbed it."""
@@ -69,6 +73,7 @@ def conduct(
     disturbed: bool = False,
     judge: Judge = lambda _: None,
     stand: Stand = lambda _: (),
+    load_hosts: LoadHosts | None = None,
 ) -> Outcome:
     """Run every trial that is not done yet, and, unless the study's budget is fixed, what decides it.
 
@@ -81,6 +86,7 @@ def conduct(
         disturbed: what was done and disturbed from outside is run again, too.
         judge: looks at each finished trial; one that was disturbed is run once more.
         stand: looks at the claims when the plan has been carried out.
+        load_hosts: where the engines run; None = here.
 
     Raises:
         InputError: the folder exists or is of another plan, or a system is one that cannot be; nothing was
@@ -96,7 +102,7 @@ def conduct(
         folder = RunFolder.create(study, planned, out)
     outcome = Outcome(folder.path, len(planned))
     with Interrupts() as interrupts:
-        conductor = _Conductor(folder, study, planned, host, engine, show, interrupts, judge)
+        conductor = _Conductor(folder, study, planned, host, engine, show, interrupts, judge, load_hosts)
         try:
             conductor.settle()
             conductor.conduct(outcome, folder.pending(disturbed=disturbed), since_ns, stand)
@@ -144,14 +150,15 @@ class _Conductor:
 
     def __init__(  # noqa: PLR0917
         self, folder: RunFolder, study: Study, planned: list[Trial], host: Host, engine: Engine, show: Show,
-        interrupts: Interrupts, judge: Judge,
+        interrupts: Interrupts, judge: Judge, load_hosts: LoadHosts | None,
     ) -> None:  # fmt: skip
+        self.load_hosts = load_hosts
         self.folder, self.study, self.host, self.engine = folder, study, host, engine
         self.show, self.interrupts, self.judge = show, interrupts, judge
         self.several = len(planned) > 1
         self.held: _Held | None = None
         self.data_sets = DataSets(folder.path, study.name, host, engine, show, interrupts)
-        self.rates = SharedRates(folder, study, self.data_sets, host, engine, show, interrupts)
+        self.rates = SharedRates(folder, study, self.data_sets, host, engine, show, interrupts, load_hosts)
         self.time_left = TimeLeft(each(folder.trials), {t.number: t.point for t in folder.trials})
         for row in folder.rows.values():
             if row.status == "done" and row.seconds:
@@ -246,6 +253,7 @@ class _Conductor:
             since_ns=since_ns,
             lease=held.lease,
             cold=self.study.cache in DROPS_CACHE,
+            load_hosts=self.load_hosts,
         )
         run.manifest.rate = rate
         manifest = run.run()

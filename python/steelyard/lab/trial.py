@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from steelyard.engine.fleet import Fleet
 from steelyard.engine.path import Engine
-from steelyard.engine.process import Event
+from steelyard.engine.session import Event
 from steelyard.errors import InfrastructureError, Interrupted, SteelyardError
 from steelyard.hosts.host import Host, Watch
 from steelyard.hosts.snapshots import Snapshot
@@ -39,6 +40,9 @@ from steelyard.spec.plan import LOAD, RUN, engine_plan
 from steelyard.systems.base import Testbed
 from steelyard.systems.capabilities import snapshots
 
+if TYPE_CHECKING:  # it is not needed where engines run here
+    from steelyard.lab.load_hosts import LoadHosts
+
 ACTIONS_GRACE_S, ACTIONS_LIMIT_S = 5.0, 30.0
 """How long actions that the run's end cut short are waited for: before servers are taken down, and after."""
 
@@ -57,6 +61,7 @@ class TrialRun:
         since_ns: when the wait for the first operation began, CLOCK_MONOTONIC.
         lease: what the system is like before, and whether it stays up; None = it comes and goes.
         cold: drop this host's page cache before what is measured.
+        load_hosts: where the engines run; None = here.
     """
 
     def __init__(
@@ -72,11 +77,12 @@ class TrialRun:
         since_ns: int,
         lease: Lease | None = None,
         cold: bool = False,
+        load_hosts: LoadHosts | None = None,
     ) -> None:
         self.trial, self.folder, self.testbed, self.engine = trial, folder, testbed, engine
         self.host = host
         self.show, self.interrupts = show, interrupts
-        self.lease, self.cold = lease or Lease(), cold
+        self.lease, self.cold, self.load_hosts = lease or Lease(), cold, load_hosts
         self.manifest = Manifest(trial, since_ns)
         self.error: SteelyardError | None = None
         self.fleet: Fleet | None = None
@@ -112,6 +118,8 @@ class TrialRun:
     def _measure(self) -> None:
         load = self.trial.load
         self.manifest.host = self.host.facts([self.folder])
+        if self.load_hosts:
+            self.load_hosts.note_facts(self.manifest)
         self._bring_up()
         self.manifest.system = self.testbed.facts()
         for text in self.manifest.system.get("warnings", ()):
@@ -206,6 +214,7 @@ class TrialRun:
             self.folder,
             lambda out, k: engine_plan(self.trial, driver, out, index=k, count=load.engines),
             self.testbed.engine_prefix(),
+            self.load_hosts.launch if self.load_hosts else None,
         )
         try:
             ready = fleet.start()
@@ -220,6 +229,8 @@ class TrialRun:
 
     def _watch(self, fleet: Fleet) -> None:
         self.sampler = self.host.watch(self.testbed.targets(), fleet.pids(), spool=self.folder / SPOOL)
+        if self.load_hosts:
+            self.load_hosts.watch(fleet)
 
     def _check_load(self, ends: list[Event]) -> int:
         """A data set that is not whole is said; an empty one ends the trial. Returns the records stored."""
@@ -258,6 +269,8 @@ class TrialRun:
         if self.fleet:
             self._try("engines", self.fleet.kill)
             self._try("engine", self._merge)
+        if self.load_hosts:
+            self._try("clocks", partial(self.load_hosts.note_clocks, self.manifest), spoils=False)
         if self.sampler:
             self._try("system", self._keep_samples)
         if (self.folder / "engine").is_dir():
@@ -322,6 +335,7 @@ class TrialRun:
 
     def _merge(self) -> None:
         assert self.fleet is not None  # noqa: S101 - called when there is one
+        self.fleet.collect()
         if len(self.fleet.folders) > 1 and self.manifest.phases:
             self.fleet.merge()
             self.manifest.merged(TrialResult(self.folder).events())
@@ -333,6 +347,8 @@ class TrialRun:
         self.manifest.host["watching"] = self.sampler.cost()
         with writing(self.folder):
             self.sampler.write(self.folder / "system.parquet")
+        if self.load_hosts:
+            self.load_hosts.keep_samples(self.manifest, self.folder)
 
     def _keep_intervals(self) -> None:
         forget(self.folder / "engine")

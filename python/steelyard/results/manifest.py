@@ -30,6 +30,8 @@ class Manifest:
     plan: dict[str, Any] = field(default_factory=dict)
     engine: dict[str, Any] = field(default_factory=dict)
     host: dict[str, Any] = field(default_factory=dict)
+    hosts: list[dict[str, Any]] = field(default_factory=list)
+    """Other machines that took part."""
     system: dict[str, Any] = field(default_factory=dict)
     data: dict[str, Any] = field(default_factory=dict)
     phases: list[dict[str, Any]] = field(default_factory=list)
@@ -114,6 +116,7 @@ class Manifest:
             "plan": self.plan,
             "engine": self.engine,
             "host": self.host,
+            **({"hosts": self.hosts} if self.hosts else {}),
             "system": self.system,
             "data": self.data,
             **({"rate": self.rate} if self.rate else {}),

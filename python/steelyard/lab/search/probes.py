@@ -39,6 +39,7 @@ def find_rate(runner: PhaseRunner, asked: RateSearch, *, after: bool = False) ->
     search = Search(limits)
     while search.reason is None:
         runner.phase(PROBE, counts=True, endless=False, rate=search.rate, noted=False)
+        runner.fleet.collect()
         folders = runner.fleet.folders
         probe = limits.judge(search.rate, _answered(folders, asked.probe_s), _latency(folders, asked))
         search.tell(probe)

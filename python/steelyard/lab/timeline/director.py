@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from steelyard.engine.process import Event
+from steelyard.engine.session import Event
 from steelyard.errors import SteelyardError
 from steelyard.hosts.host import Watch
 from steelyard.lab.progress import Show

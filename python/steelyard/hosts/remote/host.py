@@ -1,0 +1,184 @@
+"""Another machine as a `Host`: what is asked of it, its worker's actor does there."""
+
+from __future__ import annotations
+
+import time
+from asyncio import CancelledError
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+import polars as pl
+
+from steelyard.engine.clock import Clock, Exchange, Offset, offset_of
+from steelyard.errors import InfrastructureError, SteelyardError
+from steelyard.hosts.host import Host, Watch
+from steelyard.results.disk import writing
+from steelyard.watch.target import WatchTarget
+
+EXCHANGES = 50
+WARNED_NS, REFUSED_NS = 1_000_000, 10_000_000
+"""Bounds of an offset above which it is said, and above which nothing is measured with it."""
+PART_BYTES = 4 * 1024 * 1024
+CALLS = frozenset(
+    name for name, member in vars(Host).items() if callable(member) and not name.startswith("_")
+)
+
+
+class HostLostError(InfrastructureError):
+    """A machine's worker has ended, or cannot be reached; it does not come back."""
+
+
+class RemoteHost:
+    """A machine with a worker; for what the methods of the port do see `Host`.
+
+    Args:
+        name: what it is called.
+        address: where other machines reach it.
+        actor: Dask's proxy of its `HostActor`.
+        client: Dask's client, in whose loop the actor can be asked without a change of threads.
+    """
+
+    def __init__(self, name: str, address: str, actor: Any, client: Any) -> None:
+        self.name, self.address = name, address
+        self.clock = Clock()
+        self.lost_ns: int | None = None
+        """When it was found to be lost."""
+        self._actor, self._client = actor, client
+
+    def ask(self, method: str, *given: Any) -> Any:
+        """What a method of its actor finds.
+
+        Raises:
+            HostLostError: it is lost. Else what the method raised there.
+        """
+        if self.lost_ns is None:
+            try:
+                good, found = getattr(self._actor, method)(*given).result()
+            except SteelyardError:
+                raise  # a signal of ours has come meanwhile
+            except (Exception, CancelledError) as error:  # whatever Dask says of a worker that is gone
+                raise self._lost(error) from error
+            if good:
+                return found
+            raise found
+        raise HostLostError(f"the host {self.name} is lost")
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name not in CALLS:
+            raise AttributeError(name)
+        return partial(self._call, name)
+
+    def _call(self, name: str, *given: Any, **words: Any) -> Any:
+        return self.ask("call", name, given, words)
+
+    def as_host(self) -> Host:
+        """The same, as the port."""
+        return cast(Host, self)
+
+    def measure_clock(self) -> Clock:
+        """Measure its clock once more.
+
+        Raises:
+            InfrastructureError: it cannot be known well enough.
+        """
+        found = self.measure_offset()
+        self.clock.note(found)
+        if found.bound_ns > REFUSED_NS:
+            raise InfrastructureError(
+                f"the clock of {self.name} is known to {found.bound_ns / 1e6:.1f} ms only; "
+                f"{REFUSED_NS / 1e6:.0f} ms are the most with which its times can be joined with others",
+                hint="a shorter or quieter way between the machines",
+            )
+        return self.clock
+
+    def measure_offset(self) -> Offset:
+        """How far its clock is ahead of ours, by 50 exchanges; raises HostLostError."""
+        if self.lost_ns is not None:
+            raise HostLostError(f"the host {self.name} is lost")
+        try:
+            return offset_of(self._client.sync(self._exchanges))
+        except SteelyardError:
+            raise
+        except (Exception, CancelledError) as error:
+            raise self._lost(error) from error
+
+    def _lost(self, error: BaseException) -> HostLostError:
+        self.lost_ns = self.lost_ns or time.monotonic_ns()
+        return HostLostError(f"the host {self.name} is lost: {error}")
+
+    async def _exchanges(self) -> list[Exchange]:
+        found = []
+        for _ in range(EXCHANGES):
+            sent_ns = time.monotonic_ns()
+            there_ns = await self._actor.clock_ns()
+            found.append(Exchange(sent_ns, there_ns, time.monotonic_ns()))
+        return found
+
+    # --- what is not one question of the port and its answer ---
+
+    def end_leftovers(self) -> list[str]:
+        """See `Host`; folders of workers that were killed go, too."""
+        return cast(list[str], self.ask("end_leftovers"))
+
+    def clock_ns(self) -> int:
+        """See `Host`."""
+        return self.clock.there(time.monotonic_ns())
+
+    def fetch(self, folder: Path, into: Path) -> None:
+        """See `Host`."""
+        for name, size in self.ask("files", folder):
+            path = into / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("wb") as file:
+                for start in range(0, size, PART_BYTES):
+                    file.write(self.ask("part", folder / name, start, min(PART_BYTES, size - start)))
+
+    def watch(
+        self,
+        targets: Sequence[WatchTarget],
+        engines: Mapping[str, int],
+        *,
+        spool: Path | None = None,  # noqa: ARG002 - its own machine has it
+    ) -> Watch:
+        """See `Host`."""
+        return RemoteWatch(self, self.ask("watch", targets, engines))
+
+
+class RemoteWatch:
+    """Sampling under way on another machine; see `Watch`."""
+
+    def __init__(self, host: RemoteHost, number: int) -> None:
+        self._host, self._number = host, number
+
+    def _ask(self, name: str, *given: Any) -> Any:
+        return self._host.ask("watching", self._number, name, given)
+
+    @property
+    def missing(self) -> Mapping[str, str]:
+        """See `Watch`."""
+        return cast(Mapping[str, str], self._ask("missing"))
+
+    def retarget(self, targets: Sequence[WatchTarget]) -> None:
+        """See `Watch`."""
+        self._ask("retarget", targets)
+
+    def latest(self, source: str, metric: str) -> float | None:
+        """See `Watch`."""
+        return cast(float | None, self._ask("latest", source, metric))
+
+    def stop(self) -> None:
+        """See `Watch`."""
+        self._ask("stop")
+
+    def write(self, path: Path) -> None:
+        """See `Watch`; its times are by our clock."""
+        frame = pl.read_parquet(self._host.ask("samples", self._number))
+        here = {t_ns: self._host.clock.here(t_ns) for t_ns in frame["t_ns"].unique().to_list()}
+        with writing(path.parent):
+            frame.with_columns(pl.col("t_ns").replace_strict(here, return_dtype=pl.Int64)).write_parquet(path)
+
+    def cost(self) -> Mapping[str, float]:
+        """See `Watch`."""
+        return cast(Mapping[str, float], self._ask("cost"))

@@ -1,0 +1,111 @@
+"""An engine's process on the machine it runs on: started, told, its lines kept until they are fetched."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from steelyard.engine.path import find_engine
+from steelyard.engine.session import STDERR
+from steelyard.errors import EngineError
+from steelyard.hosts.remote.numbered import Numbered
+
+Answer = tuple[int, list[bytes], int | None]
+"""(number of the first line, lines, exit status when no further will come)."""
+
+
+class EngineProgram:
+    """A running engine; it dies with its worker, and at the end of its input it stops.
+
+    Args:
+        plan: the plan, without `out`.
+        folder: receives the plan and all that the engine writes.
+    """
+
+    def __init__(self, plan: Mapping[str, Any], folder: Path) -> None:
+        self.folder = folder
+        self._loop = asyncio.get_running_loop()
+        self._lines = Numbered()
+        self._status: int | None = None
+        self._process: subprocess.Popen[bytes]
+        self._news = asyncio.Event()
+        self._begun: asyncio.Future[int] = self._loop.create_future()
+        folder.mkdir(parents=True)
+        path = folder / "plan.json"
+        path.write_text(json.dumps({**plan, "out": str(folder)}, indent=1))
+        words = [str(find_engine().path), "run", str(path)]
+        tool = shutil.which("setpriv")
+        # a parent-death signal comes when the thread that forked ends: it reads until the engine has ended
+        words = [tool, "--pdeathsig", "KILL", *words] if tool else words
+        threading.Thread(target=self._own, args=(words,), name="engine", daemon=True).start()
+
+    async def begun(self) -> int:
+        """Its process id. Raises EngineError when it cannot be started."""
+        return await self._begun
+
+    async def lines(self, number: int, limit_s: float) -> Answer:
+        """Lines from a number on; waits for one, at most `limit_s`."""
+        first, lines = self._lines.since(number)
+        if not lines and self._status is None:
+            self._news.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._news.wait(), limit_s)
+            first, lines = self._lines.since(number)
+        return first, lines, self._status
+
+    def write(self, line: bytes) -> None:
+        """Send a line to its input; raises OSError, ValueError when that is closed."""
+        if self._process.stdin is None:
+            raise BrokenPipeError
+        self._process.stdin.write(line)
+        self._process.stdin.flush()
+
+    def close_input(self) -> None:
+        """End of file on its input: a stop."""
+        with suppress(OSError, ValueError):
+            if self._process.stdin:
+                self._process.stdin.close()
+
+    def kill(self) -> None:
+        """End it now, with all of its session; safe when it has ended."""
+        if self._process.poll() is None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+    def _own(self, words: list[str]) -> None:
+        """Start it, and read what it writes until it has ended; a thread of its own."""
+        tell = self._loop.call_soon_threadsafe
+        try:
+            with (self.folder / STDERR).open("wb") as stderr:
+                self._process = subprocess.Popen(
+                    words,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=stderr,
+                    start_new_session=True,
+                )
+        except OSError as error:
+            tell(self._begun.set_exception, EngineError(f"the engine cannot be started: {error}"))
+            return
+        tell(self._begun.set_result, self._process.pid)
+        assert self._process.stdout is not None  # noqa: S101 - it was opened as a pipe
+        for line in self._process.stdout:
+            tell(self._push, line)
+        tell(self._end, self._process.wait())
+
+    def _push(self, line: bytes) -> None:
+        self._lines.push(line)
+        self._news.set()
+
+    def _end(self, status: int) -> None:
+        self._status = status
+        self._news.set()
