@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.cli.output import put_out, require_format
+from steelyard.cli.output import Format, Out, put_out, require_format
 from steelyard.errors import GateError
 
 if TYPE_CHECKING:
@@ -37,12 +37,8 @@ def compare(
         Path | None, typer.Option(help="Result of A/A trials: the margin is at least what they scatter by.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Compare unlike hosts or plans, too.")] = False,
-    format_: Annotated[
-        str, typer.Option("--format", help="text (which is printed), html, md or json.")
-    ] = "text",
-    out: Annotated[
-        Path | None, typer.Option(help="The file to write.  [default: compare.html and so on]")
-    ] = None,
+    format_: Format = "text",
+    out: Out = None,
 ) -> None:
     """Compare two results: ratio, interval and verdict for each metric of each common point."""
     from steelyard.spec.gate import parse_gate, parse_share

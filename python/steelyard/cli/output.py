@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from steelyard.errors import InputError, nearest
 
@@ -12,6 +14,14 @@ if TYPE_CHECKING:
     from steelyard.report.page import Page
 
 FORMATS = ("text", "html", "md", "json")
+Format = Annotated[
+    str,
+    typer.Option("--format", help=f"text (which is printed), {', '.join(FORMATS[1:-1])} or {FORMATS[-1]}."),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(help="The file to write.  [default: the command's name and the format, e.g. compare.html]"),
+]
 
 
 def require_format(format_: str) -> None:

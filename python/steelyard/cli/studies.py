@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli.help import GroupedCommand
-from steelyard.cli.output import put_out, require_format
+from steelyard.cli.output import Format, Out, put_out, require_format
 from steelyard.errors import GateError, InputError, nearest
 
 app = typer.Typer(
@@ -28,10 +28,11 @@ def list_() -> None:
     from steelyard.spec.shipped import shipped
 
     console = Console(highlight=False)
+    width = max(map(len, shipped()))
     for name, path in shipped().items():
         full, small = both_forms(path)
         form = "  (--small)" if small else ""
-        console.print(f"{name:32} {full.question or full.name}{form}", soft_wrap=True, markup=False)
+        console.print(f"{name:{width}} {full.question or full.name}{form}", soft_wrap=True, markup=False)
 
 
 @app.command("show", cls=GroupedCommand, epilog="Example: steelyard studies show noise-floor")
@@ -117,12 +118,8 @@ def across(
         list[str] | None,
         typer.Option(help="Show this question, e.g. read-a, alone; may be repeated.  [default: every one]"),
     ] = None,
-    format_: Annotated[
-        str, typer.Option("--format", help="text (which is printed), html, md or json.")
-    ] = "text",
-    out: Annotated[
-        Path | None, typer.Option(help="The file to write.  [default: across.html and so on]")
-    ] = None,
+    format_: Format = "text",
+    out: Out = None,
 ) -> None:
     """Show questions that several papers answer: each one's figure and ours, and where papers contradict
     each other.

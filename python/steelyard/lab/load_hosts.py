@@ -110,18 +110,14 @@ def check_far(settings: Settings) -> None:
     system, kind = settings.system, declared(settings.system.kind)
     if kind.local:
         raise InputError(
-            f"--load-hosts: the nodes of a local {kind.typed} cluster answer on this machine alone",
+            f"--ssh: the nodes of a local {kind.typed} cluster answer on this machine alone",
             hint="give a cluster that other machines reach: " + " or ".join(_ways(kind.typed)),
         )
     if kind.in_engine:
-        raise InputError(
-            f"--load-hosts: the {kind.typed} store lives in the engine's own process, on this machine"
-        )
+        raise InputError(f"--ssh: the {kind.typed} store lives in the engine's own process, on this machine")
     files = [name for name in kind.files if getattr(system, name, None) is not None]
     if files:
-        raise InputError(
-            f"--load-hosts: {files[0]} names a file of this machine, which load hosts do not have"
-        )
+        raise InputError(f"--ssh: {files[0]} names a file of this machine, which load hosts do not have")
 
 
 def _ways(typed: str) -> list[str]:

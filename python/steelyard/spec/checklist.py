@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from steelyard.errors import InputError, nearest
 from steelyard.spec.asked import Asked
-from steelyard.spec.checks import Claim
+from steelyard.spec.checks import Claim, Value
 from steelyard.spec.papers import Entry, Paper, Question
 from steelyard.spec.shipped import shipped
 from steelyard.spec.workloads import parse_toml, read_text
@@ -85,6 +85,16 @@ def _answer(entry: Entry, questions: Questions, studies: Studies) -> Iterator[st
     if entry.figure and printed not in ("", side):
         yield f"answers {side}, and its figure {entry.figure.words} lies on the side of {printed}"
     yield from _figures(entry, studies)
+    yield from (f"{one} has no bounds, so that it decides nothing" for one in _undecided(entry, studies))
+
+
+def _undecided(entry: Entry, studies: Studies) -> Iterator[str]:
+    """Claims whose direction is never decided: of a value, without a bound."""
+    for study, ids in entry.claims.items():
+        known = _claims(studies[study]) if study in studies else {}
+        for claim in (known[one] for one in ids if one in known):
+            if isinstance(claim.check, Value) and claim.check.below is None and claim.check.above is None:
+                yield f"{study}: {claim.id}"
 
 
 def _figures(entry: Entry, studies: Studies) -> Iterator[str]:

@@ -16,7 +16,7 @@ from steelyard.report.formatting import NONE
 from steelyard.report.model import ReportModel, build
 from steelyard.report.study.amounts import told
 from steelyard.report.study.answers import Answer, Answers, answers
-from steelyard.spec.checks import Ratio, Speedup
+from steelyard.spec.checks import Equality, Ratio
 from steelyard.spec.papers import Entry, Paper, Question
 from steelyard.spec.printed import Printed
 from steelyard.spec.shipped import shipped
@@ -137,11 +137,10 @@ def _given(path: Path) -> Given:
 
 
 def _study(path: Path, model: ReportModel, found: Answers) -> str:
-    """The shipped study of this name; of several, the one of the same paper."""
+    """The shipped study of this name and paper."""
     name = str(found.design.get("name") or model.name).removesuffix("-small")
-    alike = [one for one in shipped() if one.rpartition("/")[2] == name]
-    if len(alike) > 1:
-        alike = [one for one in alike if _paper(one) == found.asked.paper]
+    named = (one for one in shipped() if one.rpartition("/")[2] == name)
+    alike = [one for one in named if _paper(one) == found.asked.paper]
     if len(alike) != 1:
         known = {one.rpartition("/")[2] for one in shipped()}
         raise InputError(
@@ -186,7 +185,9 @@ def _judged(claim: str, run: Given, entry: Entry, question: Question) -> Ours:
     if claim not in judged:
         return Ours(run.study, claim, words, "not in this run")
     answer, side = judged[claim], question.side(entry)
-    direction, other = answer.verdict.direction, question.other(side)
+    # what is not alike may lie on either side
+    other = "" if isinstance(answer.claim.check, Equality) else question.other(side)
+    direction = answer.verdict.direction
     ratio = _ratio(answer, side, question)
     refuted = direction == "refuted"
     return Ours(
@@ -205,12 +206,11 @@ def _ratio(answer: Answer, side: str, question: Question) -> Interval | None:
     """A ratio of ours as the question has it: the claim says of it what the paper says, so that a claim that
     lies on the other side of 1 is the ratio turned over."""
     check, estimate = answer.claim.check, answer.verdict.estimate
-    if not question.ratio or estimate is None or not isinstance(check, (Ratio, Speedup)):
+    if not question.ratio or estimate is None or not isinstance(check, Ratio):
         return None
     if side not in question.sides[:2]:
         return None
-    upwards = check.upwards if isinstance(check, Ratio) else check.direction == "above"
-    return estimate if upwards == bool(question.sides.index(side)) else _over(estimate)
+    return estimate if check.upwards == bool(question.sides.index(side)) else _over(estimate)
 
 
 def _over(one: Interval) -> Interval:

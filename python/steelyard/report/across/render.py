@@ -40,7 +40,8 @@ def headline(model: Across) -> str:
     """`12 questions: sources contradict each other in 4; ours bears out an answer in 3`."""
     apart = sum(asked.contradictory for asked in model.questions)
     borne = sum(any(ours.bears_out for ours in asked.ours) for asked in model.questions)
-    told = f"{len(model.questions)} questions: sources contradict each other in {apart}"
+    count = len(model.questions)
+    told = f"{count} question{'s' * (count != 1)}: sources contradict each other in {apart}"
     return f"{told}; ours bears out an answer in {borne}" if model.given else told
 
 
