@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import html
-import importlib.util
 import json
-import sys
 from pathlib import Path
 
 import pytest
+from made import DATA, maker
 from typer.testing import CliRunner
 
 from steelyard.cli import app
@@ -19,13 +18,7 @@ from steelyard.report.across.render import headline, page, question_table, rende
 from steelyard.report.page import RENDERERS
 from steelyard.spec.papers import Paper, Question
 
-DATA = Path(__file__).parents[1] / "data"
-spec = importlib.util.spec_from_file_location("make_study", DATA / "make_study.py")
-assert spec
-assert spec.loader
-maker = importlib.util.module_from_spec(spec)
-sys.modules[spec.name] = maker
-spec.loader.exec_module(maker)
+studies = maker("make_study")
 
 LEVELS = """
 [[claims]]
@@ -39,7 +32,7 @@ numerator = {{ where = {{ consistency = "ALL" }} }}
 denominator = {{ where = {{ consistency = "ONE" }} }}
 direction = "{direction}"
 """
-TEXT = maker.TEXT.replace(
+TEXT = studies.TEXT.replace(
     '[[checks]]\nid = "same"',
     LEVELS.format(id="slower", direction="above")
     + LEVELS.format(id="sooner", direction="below")
@@ -76,7 +69,7 @@ def papers() -> dict[str, Paper]:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return Path(maker.make_study(tmp_path_factory.mktemp("across"), TEXT))
+    return Path(studies.make_study(tmp_path_factory.mktemp("across"), TEXT))
 
 
 @pytest.fixture(autouse=True)
