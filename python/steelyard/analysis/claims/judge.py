@@ -112,7 +112,7 @@ def _against(cells: Judged, claim: Claim) -> tuple[str, ...]:
     asked = {cell.key: cell for cell, metric in cells if metric not in STANDING and not claim.unsteady}
     if not found and not by_accident([*asked.values()]):
         bad, trials = (
-            sum(of) for of in zip(*((c.unsteady, len(c.counting)) for c in asked.values()), strict=True)
+            sum(of) for of in zip(*((c.restless, len(c.counting)) for c in asked.values()), strict=True)
         )
         return (f"{bad} of {trials} trials: no steady state",)
     return found
