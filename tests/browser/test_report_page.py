@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from made import maker
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from steelyard.report import write_report
 
 pytestmark = pytest.mark.browser
 CHROMIUM = Path("/usr/bin/chromium")
-DATA = Path(__file__).parents[1] / "data"
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-component-update",
          "--disable-background-networking", "--disable-sync"]  # fmt: skip
 HOSTILE = "</pre></script><script>window.attacked = 1; alert(1)</script><img src=x onerror='attacked = 1'>"
@@ -32,14 +30,9 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    spec = importlib.util.spec_from_file_location("make_results", DATA / "make_results.py")
-    assert spec
-    assert spec.loader
-    maker = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = maker
-    spec.loader.exec_module(maker)
-    run = maker.make(
-        tmp_path_factory.mktemp("run"), maker.Sample(seconds=20, load_seconds=4, hostile=HOSTILE)
+    samples = maker("make_results")
+    run = samples.make(
+        tmp_path_factory.mktemp("run"), samples.Sample(seconds=20, load_seconds=4, hostile=HOSTILE)
     )
     (run / "trials" / "001" / "servers" / "node1" / "system.log").write_text(f"ERROR {HOSTILE}\n" * 3)
     manifest = run / "trials" / "001" / "manifest.json"
@@ -51,12 +44,9 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def study_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study with claims and a paper's figures, one statement of which means harm."""
-    sys.path.insert(0, str(DATA))
-    import make_study
-
-    hostile = json.dumps("Reads slow down. " + HOSTILE)
-    text = make_study.TEXT.replace('"More threads give shorter reads."', hostile)
-    return write_report(make_study.make_study(tmp_path_factory.mktemp("study"), text), "html", charts=False)
+    studies, hostile = maker("make_study"), json.dumps("Reads slow down. " + HOSTILE)
+    text = studies.TEXT.replace('"More threads give shorter reads."', hostile)
+    return write_report(studies.make_study(tmp_path_factory.mktemp("study"), text), "html", charts=False)
 
 
 class Visit:

@@ -6,16 +6,14 @@ A node joins from second 60.5 to second 90 of the run: reads and updates take th
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import polars as pl
+from made import maker
 
 from steelyard.results.actions import ActionLog, ActionRow, MilestoneRow
 
@@ -24,19 +22,6 @@ SECONDS, LOAD_SECONDS = 180, 1
 START_S, END_S, AGAIN_S = 60.5, 90.0, 110
 MOVED = 2_000_000_000
 TIMELINES = ("none", "add-1")
-
-
-def samples() -> ModuleType:
-    """tests/data/make_results.py."""
-    name = "make_results"
-    if name not in sys.modules:
-        path = Path(__file__).parents[1] / "data" / "make_results.py"
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec
-        assert spec.loader
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
 
 
 def slow(timeline: str, second: int) -> float:
@@ -84,7 +69,7 @@ def _line(number: int, repetition: int, timeline: str) -> dict[str, Any]:
 
 
 def _trial(path: Path, number: int, repetition: int, timeline: str) -> None:
-    made = samples()
+    made = maker("make_results")
     sample = made.Sample(seconds=SECONDS, load_seconds=LOAD_SECONDS, pause_second=None)
 
     class Slowed(made.PhaseMaker):  # type: ignore[name-defined, misc]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import html
-import importlib.util
 import json
-import sys
 from pathlib import Path
 
 import pytest
+from made import DATA, maker
 from typer.testing import CliRunner
 
 from steelyard.cli import app
@@ -19,13 +18,7 @@ from steelyard.report.across.render import headline, page, question_table, rende
 from steelyard.report.page import RENDERERS
 from steelyard.spec.papers import Paper, Question
 
-DATA = Path(__file__).parents[1] / "data"
-spec = importlib.util.spec_from_file_location("make_study", DATA / "make_study.py")
-assert spec
-assert spec.loader
-maker = importlib.util.module_from_spec(spec)
-sys.modules[spec.name] = maker
-spec.loader.exec_module(maker)
+studies = maker("make_study")
 
 LEVELS = """
 [[claims]]
@@ -34,19 +27,23 @@ statement = "Reads at ALL over reads at ONE."
 metric = "read_service_mean_ns"
 unsteady = "the paper's runs last seconds"
 [claims.check]
-kind = "ratio"
 numerator = {{ where = {{ consistency = "ALL" }} }}
 denominator = {{ where = {{ consistency = "ONE" }} }}
-direction = "{direction}"
+{check}
 """
-TEXT = maker.TEXT.replace(
+CHECKS = {
+    "slower": 'kind = "ratio"\ndirection = "above"',
+    "sooner": 'kind = "ratio"\ndirection = "below"',
+    "roughly": 'kind = "equality"\nmargin = 0.6',
+    "alike": 'kind = "equality"\nmargin = 0.1',
+}
+TEXT = studies.TEXT.replace(
     '[[checks]]\nid = "same"',
-    LEVELS.format(id="slower", direction="above")
-    + LEVELS.format(id="sooner", direction="below")
+    "".join(LEVELS.format(id=name, check=check) for name, check in CHECKS.items())
     + '\n[[checks]]\nid = "same"',
     1,
 )
-"""The made-up study, whose reads take 1.4 times as long at ALL: a claim says so, another denies it."""
+"""The made-up study, whose reads take 1.4 times as long at ALL: two claims say so, the others deny it."""
 HOSTILE = "<script>alert(1)</script>\x1b[31m|"
 
 QUESTIONS = {
@@ -76,7 +73,7 @@ def papers() -> dict[str, Paper]:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return Path(maker.make_study(tmp_path_factory.mktemp("across"), TEXT))
+    return Path(studies.make_study(tmp_path_factory.mktemp("across"), TEXT))
 
 
 @pytest.fixture(autouse=True)
@@ -93,6 +90,15 @@ def built(run: Path) -> Across:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(across_model, "shipped", lambda: {"p/claimed": run.parent / "claimed.toml"})
         return build_across([run], papers(), QUESTIONS)
+
+
+def one_paper(*claimed: dict[str, list[str]], side: str, question: str) -> dict[str, Paper]:
+    """A paper that answers a question once for each of the claims that judge it."""
+    entries = {
+        str(number): {"says": "So it is.", "claims": claims, "question": question, "side": side}
+        for number, claims in enumerate(claimed)
+    }
+    return {"one": Paper.model_validate({"title": "one", "claims": entries})}
 
 
 def ours(model: Across, question: str) -> dict[str, Ours]:
@@ -122,6 +128,20 @@ def test_what_is_confirmed_bears_out_and_what_is_refuted_bears_out_the_other(bui
     assert threads["C1"].found.startswith("2.")
 
 
+def test_an_equality_that_is_refuted_bears_no_other_side_out(run: Path) -> None:
+    """What does not take as long may take longer or less long, so that two sides are not all there are."""
+    beside = Question(asks="How long do reads take at ALL, beside ONE?", sides=("as long", "longer"))
+    paper = one_paper({"p/claimed": ["roughly", "alike"]}, side="as long", question="beside")
+    model = build_across([run], paper, {"beside": beside})
+    assert [(one.claim, one.direction, one.bears_out, one.against) for one in model.questions[0].ours] == [
+        ("roughly", "confirmed", "as long", ""),
+        ("alike", "refuted", "", "as long"),
+    ]
+    assert question_table(model.questions[0]).note.endswith(
+        "Ours bears out as long (p/claimed: roughly); speaks against as long (p/claimed: alike)."
+    )
+
+
 def test_the_table_says_who_contradicts_whom_and_what_ours_says(built: Across) -> None:
     table = question_table(built.questions[0])
     assert table.title == "Which level reads sooner? (ONE over ALL)"
@@ -148,6 +168,22 @@ def test_without_results_the_papers_stand_alone() -> None:
 def test_two_results_of_one_study_stand_side_by_side(run: Path) -> None:
     twice = build_across([run, run], papers(), QUESTIONS)
     assert len(twice.questions[0].said[0].ours) == 2
+
+
+def test_a_study_of_the_same_name_of_another_paper_answers_nothing(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both are shipped as `claimed`, with a claim of the same name; the result is of one of them."""
+    paper = one_paper({"o/claimed": ["slower"]}, {"p/claimed": ["slower"]}, side="ONE", question="level")
+    model = build_across([run], paper, QUESTIONS)
+    assert [given.study for given in model.given] == ["p/claimed"]
+    assert [(one.study, one.direction) for one in model.questions[0].ours] == [
+        ("o/claimed", "not run"),
+        ("p/claimed", "confirmed"),
+    ]
+    monkeypatch.setattr(across_model, "shipped", lambda: {"o/claimed": run.parent / "other.toml"})
+    with pytest.raises(InputError, match="a run of 'claimed', which is no shipped study"):
+        build_across([run], paper, QUESTIONS)
 
 
 def test_a_result_that_answers_nothing_is_said(run: Path) -> None:

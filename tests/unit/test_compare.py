@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import functools
 import html
-import importlib.util
 import json
 import re
 import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from made import maker
 from typer.testing import CliRunner
 
 from steelyard.analysis.metrics import USUAL
@@ -23,27 +22,17 @@ from steelyard.report.compare import side
 from steelyard.report.compare.model import Asked, build_comparison
 from steelyard.spec.gate import parse_gate, parse_share
 
-DATA = Path(__file__).parents[1] / "data"
-
-
-def _maker() -> Any:
-    spec = importlib.util.spec_from_file_location("make_results", DATA / "make_results.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+samples = maker("make_results")
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`same` and `again` (drawn alike), `slow` (twice the service time), of six repetitions; `one` of one."""
-    maker, root = _maker(), tmp_path_factory.mktemp("runs")
+    root = tmp_path_factory.mktemp("runs")
     for name, slow, repetitions in (("same", 1.0, 6), ("again", 1.0, 6), ("slow", 2.0, 6), ("one", 1.0, 1)):
-        sample = maker.Sample(name=name, slow=slow, repetitions=repetitions, seconds=2, load_seconds=1,
+        sample = samples.Sample(name=name, slow=slow, repetitions=repetitions, seconds=2, load_seconds=1,
                               pause_second=None, rate=200, target=False, timeouts=0)  # fmt: skip
-        maker.make(root, sample)
+        samples.make(root, sample)
     return root
 
 

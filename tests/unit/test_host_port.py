@@ -46,7 +46,7 @@ OWN_FILES = {
 """The engine's store, which lives where the engine does; `doctor`, which looks at this machine; the user's
 files of passwords, certificates and addresses, which are the client's."""
 OWN_MACHINE = {
-    "engine/process.py", "lab/lease.py", "calibrate/drive.py", "results/clock.py", "lab/timeline/commands.py"
+    "engine/pipes.py", "lab/lease.py", "calibrate/drive.py", "results/clock.py", "lab/timeline/commands.py"
 }  # fmt: skip
 """The engine's own process; the page cache, the processors and the clock of the machine that measures; what a
 user has it run."""

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import io
 import json
 import re
 import shutil
-import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
+from made import maker
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -31,18 +30,12 @@ from steelyard.report.tables.base import Table
 from steelyard.report.text import show
 from steelyard.spec.metrics import CLIENT, INSIDE
 
-DATA = Path(__file__).parents[1] / "data"
-spec = importlib.util.spec_from_file_location("make_study", DATA / "make_study.py")
-assert spec
-assert spec.loader
-maker = importlib.util.module_from_spec(spec)
-sys.modules[spec.name] = maker
-spec.loader.exec_module(maker)
+studies = maker("make_study")
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return Path(maker.make_study(tmp_path_factory.mktemp("claimed")))
+    return Path(studies.make_study(tmp_path_factory.mktemp("claimed")))
 
 
 @pytest.fixture(scope="module")
@@ -117,8 +110,8 @@ def test_ratios_of_the_form_that_ran_stand_beside_the_papers(found: Answers) -> 
 
 
 def test_a_range_that_the_form_drops_is_said(tmp_path: Path) -> None:
-    text = maker.TEXT.replace('id = "C1"', 'id = "C1"\ncovers = [1, 64]', 1)
-    told = answers(build(maker.make_study(tmp_path, text)))
+    text = studies.TEXT.replace('id = "C1"', 'id = "C1"\ncovers = [1, 64]', 1)
+    told = answers(build(studies.make_study(tmp_path, text)))
     assert told is not None
     assert told.claims[0].verdict.direction == "range not covered"
     assert dict(grounds(told.claims[0]))["not covered"] == "clients 1 to 16 measured, 1 to 64 claimed"
@@ -131,8 +124,8 @@ def test_claims_that_rest_on_one_contrast_are_one_finding(tmp_path: Path) -> Non
         'check = { kind = "trend", factor = "clients", direction = "up" }\n'
         'unsteady = "the paper\'s runs last seconds"\n\n[[checks]]\nid = "same"'
     )
-    text = maker.TEXT.replace('[[checks]]\nid = "same"', again, 1)
-    told = answers(build(maker.make_study(tmp_path, text)))
+    text = studies.TEXT.replace('[[checks]]\nid = "same"', again, 1)
+    told = answers(build(studies.make_study(tmp_path, text)))
     assert told is not None
     assert [answer.verdict.same_as for answer in told.claims] == ["", "", "", "C1", "C1"]
     assert headline(told).startswith("5 claims, 4 findings: 2 confirmed, 1 refuted, 1 inconclusive")
@@ -298,7 +291,7 @@ def test_the_exit_code_is_the_claims(run: Path, tmp_path: Path) -> None:
 
 
 def test_the_small_form_claims_direction_only_and_says_what_it_left_out(tmp_path: Path) -> None:
-    small = answers(build(maker.make_study(tmp_path, small=True)))
+    small = answers(build(studies.make_study(tmp_path, small=True)))
     assert small is not None
     assert {answer.verdict.size for answer in small.claims} == {"not claimed"}
     assert {answer.verdict.direction for answer in small.claims} == {"inconclusive"}, (
@@ -310,7 +303,7 @@ def test_the_small_form_claims_direction_only_and_says_what_it_left_out(tmp_path
 
 
 def test_what_no_trial_measured_is_inconclusive(tmp_path: Path) -> None:
-    text = maker.TEXT.replace('metric = "ok_per_s"', 'metric = "scan_service_mean_ns"', 1)
-    told = answers(build(maker.make_study(tmp_path, text, small=True)))
+    text = studies.TEXT.replace('metric = "ok_per_s"', 'metric = "scan_service_mean_ns"', 1)
+    told = answers(build(studies.make_study(tmp_path, text, small=True)))
     assert told is not None
     assert told.claims[2].verdict.direction == "inconclusive"

@@ -7,13 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from test_report_formats import maker
+from made import maker
 
 from steelyard.analysis.steady import Steady
 from steelyard.report import assessment
 from steelyard.report.cut import warm_up_s, without_warm_up
 from steelyard.report.figures import trial_frame
 from steelyard.report.model import build
+
+samples = maker("make_results")
 
 CUT = 5
 
@@ -23,7 +25,9 @@ def steady(reached: bool | None, warm_up: float) -> Steady:
 
 
 def run(folder: Path, warmup: str) -> Path:
-    made = Path(maker.make(folder, maker.Sample(seconds=12, load_seconds=2, pause_second=2, target=False)))
+    made = Path(
+        samples.make(folder, samples.Sample(seconds=12, load_seconds=2, pause_second=2, target=False))
+    )
     said = json.loads((made / "run.json").read_text())
     (made / "run.json").write_text(json.dumps(said | {"design": {"warmup": warmup}}))
     return made
@@ -69,9 +73,9 @@ def test_a_cut_within_a_second_leaves_the_rate_as_it_was(
 ) -> None:
     """Rows are whole seconds: a cut at 2.5 s that left out three of them read 93 of 100 a second."""
     made = Path(
-        maker.make(
+        samples.make(
             tmp_path,
-            maker.Sample(seconds=12, load_seconds=2, pause_second=None, target=False, rate=100, timeouts=0),
+            samples.Sample(seconds=12, load_seconds=2, pause_second=None, target=False, rate=100, timeouts=0),
         )
     )
     said = json.loads((made / "run.json").read_text())

@@ -8,16 +8,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from test_report_formats import maker
+from made import maker
 
 from steelyard.report import derived, write_report
 from steelyard.report.model import build
+
+samples = maker("make_results")
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     return Path(
-        maker.make(tmp_path, maker.Sample(repetitions=2, seconds=4, load_seconds=1, pause_second=None))
+        samples.make(tmp_path, samples.Sample(repetitions=2, seconds=4, load_seconds=1, pause_second=None))
     )
 
 
@@ -102,7 +104,7 @@ def test_a_result_that_cannot_be_written_is_reported(
 
 def test_a_trial_that_was_cut_short_is_read_anew(tmp_path: Path, derivations: list[str]) -> None:
     made = Path(
-        maker.make(tmp_path, maker.Sample(seconds=4, load_seconds=1, pause_second=None, partial=True))
+        samples.make(tmp_path, samples.Sample(seconds=4, load_seconds=1, pause_second=None, partial=True))
     )
     build(made)
     build(made)

@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 import pytest
+from made import maker
 from rich.console import Console
-from test_report_claims import maker
 from test_stats_claims import claim
 
 from steelyard.analysis.claims.verdict import Evidence, Verdict
@@ -25,6 +25,8 @@ from steelyard.report.study.forest_spec import ticks
 from steelyard.report.study.picture import forest_chart
 from steelyard.report.text import show
 from steelyard.spec.asked import Asked
+
+studies = maker("make_study")
 
 RATIO = {"kind": "ratio", "direction": "above", "numerator": {"where": {"x": 1}}, "denominator": {}}
 ORDER = {"kind": "order", "factor": "x", "groups": [[1], [2]]}
@@ -99,7 +101,7 @@ def test_ticks_are_round_and_few(domain: tuple[float, float]) -> None:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return Path(maker.make_study(tmp_path_factory.mktemp("pictured")))
+    return Path(studies.make_study(tmp_path_factory.mktemp("pictured")))
 
 
 def test_a_page_opens_with_the_picture_then_figures_then_words(run: Path) -> None:

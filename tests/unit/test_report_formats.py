@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 import html
-import importlib.util
 import io
 import json
 import os
 import re
 import shutil
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from made import DATA, maker
 from rich.console import Console
 
 from steelyard.errors import InputError
 from steelyard.report import text_report, write_report
 from steelyard.report.model import build
 
-DATA = Path(__file__).parents[1] / "data"
 SAMPLE = DATA / "results" / "sample"
 HOSTILE = "<script>alert(1)</script>\x1b[31m|`*[x](javascript:alert(1))"
 
 
-def _maker() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_results", DATA / "make_results.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-maker = _maker()
+samples = maker("make_results")
 
 
 @pytest.fixture
@@ -44,7 +31,7 @@ def sample(tmp_path: Path) -> Path:
 
 
 def make(folder: Path, **settings: object) -> Path:
-    return Path(maker.make(folder, maker.Sample(seconds=12, load_seconds=3, pause_second=6, **settings)))
+    return Path(samples.make(folder, samples.Sample(seconds=12, load_seconds=3, pause_second=6, **settings)))
 
 
 def text_of(run: Path, width: int = 100) -> str:

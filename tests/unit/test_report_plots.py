@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 import pytest
+from made import maker
 from pydantic import ValidationError
-from test_report_claims import maker
 
 from steelyard.errors import InputError
 from steelyard.report import write_report
@@ -17,6 +17,8 @@ from steelyard.report.study.answers import answers
 from steelyard.report.study.plots import Drawn
 from steelyard.spec.plots import Plot
 from steelyard.spec.read import read_study
+
+studies = maker("make_study")
 
 FIGURES = """
 [[figures]]
@@ -66,8 +68,8 @@ where = { clients = [1, 16], consistency = "ONE" }
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    before, after = maker.TEXT.split("[[figures]]", 1)[0], maker.TEXT[maker.TEXT.index("[small]") :]
-    return Path(maker.make_study(tmp_path_factory.mktemp("plots"), before + FIGURES + after))
+    before, after = studies.TEXT.split("[[figures]]", 1)[0], studies.TEXT[studies.TEXT.index("[small]") :]
+    return Path(studies.make_study(tmp_path_factory.mktemp("plots"), before + FIGURES + after))
 
 
 @pytest.fixture(scope="module")
@@ -178,9 +180,9 @@ def test_what_cannot_be_drawn_is_refused(change: dict[str, Any], said: str) -> N
 
 def test_a_level_that_no_trial_has_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "s.toml"
-    file.write_text(maker.TEXT.replace('lines = ["consistency"]', "relative = { clients = 3 }"))
+    file.write_text(studies.TEXT.replace('lines = ["consistency"]', "relative = { clients = 3 }"))
     with pytest.raises(InputError, match="clients has no level '3'"):
         read_study(file)
-    file.write_text(maker.TEXT.replace('lines = ["consistency"]', "relative = { client = 1 }"))
+    file.write_text(studies.TEXT.replace('lines = ["consistency"]', "relative = { client = 1 }"))
     with pytest.raises(InputError, match=r"no factor 'client' in this study .did you mean 'clients'"):
         read_study(file)

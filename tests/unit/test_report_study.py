@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_report_formats import maker
+from made import maker
 
 from steelyard.report.html import render_html
 from steelyard.report.markdown import render_markdown
@@ -15,6 +15,8 @@ from steelyard.report.model import ReportModel, build
 from steelyard.report.study import overview
 from steelyard.report.study.points import points
 from steelyard.report.text import render_text
+
+samples = maker("make_results")
 
 HBASE: dict[str, Any] = {
     "kind": "hbase",
@@ -39,13 +41,13 @@ READY: dict[str, dict[str, Any]] = {
 
 
 def _sample(repetitions: int) -> Any:
-    return maker.Sample(repetitions=repetitions, seconds=6, load_seconds=2, pause_second=None)
+    return samples.Sample(repetitions=repetitions, seconds=6, load_seconds=2, pause_second=None)
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> ReportModel:
     """Two systems at two rates, two trials each; the last one disturbed."""
-    folder = maker.make(tmp_path_factory.mktemp("results"), _sample(8))
+    folder = samples.make(tmp_path_factory.mktemp("results"), _sample(8))
     run = json.loads((folder / "run.json").read_text())
     run["trials"][7]["tainted"] = "crowded: a build ran beside it"
     (folder / "run.json").write_text(json.dumps(run))
@@ -139,4 +141,4 @@ def test_every_format_shows_the_study_and_not_each_trials_details(model: ReportM
 
 
 def test_one_point_is_shown_by_its_trials(tmp_path: Path) -> None:
-    assert overview(build(maker.make(tmp_path, _sample(2)))) is None
+    assert overview(build(samples.make(tmp_path, _sample(2)))) is None

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from test_spec_timeline import STUDY, fault, read, said
-from test_trial_run import Bed, trial_run, with_timeline
+from trial_fixtures import Bed, trial_run, with_timeline
 
 from steelyard.errors import InfrastructureError
 from steelyard.lab.intact import Shape, changed

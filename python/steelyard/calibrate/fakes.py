@@ -7,7 +7,6 @@ import os
 import select
 import subprocess
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from steelyard.calibrate.laws import Law
@@ -54,9 +53,7 @@ class Fakes:
     def __enter__(self) -> Fakes:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end()
 
     def case(

@@ -103,17 +103,12 @@ class Bimodal(Law):
 
 
 @dataclass(frozen=True)
-class PeriodicStall(Law):
+class PeriodicStall(Constant):
     """Constant, and a stall at every multiple of a period but 0."""
 
     kind = "periodic_stall"
-    latency_us: float
     every_ms: float
     stall_ms: float
-
-    def work(self, seed: int, numbers: Words) -> NDArray[np.int64]:  # noqa: ARG002
-        """The latency."""
-        return _same(self.latency_us, numbers)
 
     def done(self, came: int, work: int) -> int:
         """After the stall it came in, and the one it runs into."""
@@ -122,23 +117,14 @@ class PeriodicStall(Law):
         begun = max(came, last + stall) if last else came
         return begun + work + (stall if begun + work > last + every else 0)
 
-    def typical_us(self) -> float:
-        """The latency."""
-        return self.latency_us
-
 
 @dataclass(frozen=True)
-class OneStall(Law):
+class OneStall(Constant):
     """Constant, and one stall."""
 
     kind = "one_stall"
-    latency_us: float
     at_ms: float
     stall_ms: float
-
-    def work(self, seed: int, numbers: Words) -> NDArray[np.int64]:  # noqa: ARG002
-        """The latency."""
-        return _same(self.latency_us, numbers)
 
     def done(self, came: int, work: int) -> int:
         """After the stall, if it came in it or runs into it."""
@@ -146,10 +132,6 @@ class OneStall(Law):
         if came < at:
             return came + work + (stall if came + work > at else 0)
         return max(came, at + stall) + work
-
-    def typical_us(self) -> float:
-        """The latency."""
-        return self.latency_us
 
 
 @dataclass(frozen=True)

@@ -112,12 +112,15 @@ class Fleet:
 
     def stop(self) -> None:
         """End the running phase gracefully, then the processes; one that has ended already is left alone."""
-        for process in self.processes:
-            if not process.ended:
-                try:
-                    process.post("stop")
-                except (InputError, InfrastructureError):  # not Interrupted: a second Ctrl-C may come here
-                    process.close_input()
+        self._last_command("stop")
+
+    def _last_command(self, cmd: str) -> None:
+        """Send it to every engine that has not ended; to one that it does not reach, the end of its input."""
+        for process in (one for one in self.processes if not one.ended):
+            try:
+                process.post(cmd)
+            except (InputError, InfrastructureError):  # not Interrupted: a second Ctrl-C may come here
+                process.close_input()
 
     def _command(self, cmd: str, **fields: Any) -> list[Event]:
         """The same command to every engine: sent to all before any answer is waited for."""
@@ -159,12 +162,7 @@ class Fleet:
         Raises:
             EngineError: one does not end, or not in order.
         """
-        for process in self.processes:
-            if not process.ended:
-                try:
-                    process.post("finish")
-                except (InputError, InfrastructureError):  # not Interrupted: a second Ctrl-C may come here
-                    process.close_input()
+        self._last_command("finish")
         for process in (one for one in self.processes if not one.lost):
             status = process.wait(FINISH_LIMIT_S)
             if status != 0:

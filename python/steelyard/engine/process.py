@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import threading
 from collections.abc import Sequence
@@ -13,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.engine.clock import Clock
+from steelyard.engine.pipes import close_input, kill_session, start, write_line
 from steelyard.engine.session import EXIT_LIMIT_S, STDERR, EngineSession, Queue
-from steelyard.errors import EngineError
 
 
 class EngineProcess(EngineSession):
@@ -48,18 +46,7 @@ class EngineProcess(EngineSession):
         self._stderr = folder / STDERR
         path = folder / "plan.json"
         path.write_text(json.dumps(plan, indent=1))
-        command = [*prefix, str(engine), "run", str(path)]
-        try:
-            with self._stderr.open("wb") as stderr:
-                self._process = subprocess.Popen(
-                    command,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=stderr,
-                    start_new_session=True,
-                )
-        except OSError as error:
-            raise EngineError(f"the engine cannot be started: {error}") from error
+        self._process = start([*prefix, str(engine), "run", str(path)], self._stderr)
         self._reader = threading.Thread(target=self._read, name=f"engine-{index}-events", daemon=True)
         self._reader.start()
 
@@ -69,10 +56,7 @@ class EngineProcess(EngineSession):
         return self._process.pid
 
     def _write(self, line: bytes) -> None:
-        if self._process.stdin is None:
-            raise BrokenPipeError
-        self._process.stdin.write(line)
-        self._process.stdin.flush()
+        write_line(self._process, line)
 
     def stderr_tail(self) -> str:
         """See `EngineSession`."""
@@ -89,17 +73,13 @@ class EngineProcess(EngineSession):
 
     def close_input(self) -> None:
         """See `EngineSession`."""
-        with suppress(OSError, ValueError):
-            if self._process.stdin:
-                self._process.stdin.close()
+        close_input(self._process)
 
     def kill(self) -> None:
         """See `EngineSession`."""
         self.close_input()
-        if self._process.poll() is None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
+        kill_session(self._process)
+        self._process.wait()
         self._reader.join(EXIT_LIMIT_S)
 
     def _read(self) -> None:

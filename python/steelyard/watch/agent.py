@@ -9,7 +9,6 @@ import socket
 import threading
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from steelyard.errors import InfrastructureError
@@ -96,9 +95,7 @@ class AgentClient:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __str__(self) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from steelyard.analysis.evidence.cells import Cell, Row, nested
 from steelyard.analysis.evidence.samples import is_percentile
-from steelyard.analysis.stats.percentiles import middle
+from steelyard.analysis.stats.percentiles import middle, over
 from steelyard.analysis.stats.runs import Contrast, Runs, squared_error
 from steelyard.analysis.stats.signs import Signs
 
@@ -28,7 +28,7 @@ def within(a: Cell, b: Cell, metric_a: str, metric_b: str) -> Contrast | Signs |
     pairs = [(row, rows_b[repetition]) for repetition, row in rows_a.items() if repetition in rows_b]
     if not pairs:
         return None
-    ratios = [_ratio(float(of_b[metric_b]), float(of_a[metric_a])) for of_a, of_b in pairs]
+    ratios = [over(float(of_b[metric_b]), float(of_a[metric_a])) for of_a, of_b in pairs]
     starts, loads = (_of_both(pairs, column) for column in ("group", "data"))
     runs = Runs(ratios, starts, loads)
     places, given = runs.units()
@@ -49,12 +49,6 @@ def _of_both(pairs: Sequence[tuple[Row, Row]], column: str) -> list[tuple[Any, A
     """Which start or load both trials of each pair had; nothing where it was not written down."""
     of_a, of_b = (nested(rows, column) for rows in zip(*pairs, strict=True))
     return list(zip(of_a, of_b, strict=True)) if of_a and of_b else []
-
-
-def _ratio(above: float, below: float) -> float:
-    if below:
-        return above / below
-    return math.inf if above else 1.0
 
 
 def _middle(values: Floats) -> float:

@@ -156,7 +156,7 @@ class Extremes:
     @property
     def ratio(self) -> float:
         """Of the medians."""
-        return _ratio(middle(self.b), middle(self.a))
+        return over(middle(self.b), middle(self.a))
 
     @property
     def log_ratio(self) -> float:
@@ -171,8 +171,8 @@ class Extremes:
     def interval(self) -> Interval:
         """Ratio of the medians, within the least and the greatest ratio of a unit of B to one of A; unbounded
         where so few units bound nothing with 95 %."""
-        low = _ratio(float(self.b.min()), float(self.a.max()))
-        high = _ratio(float(self.b.max()), float(self.a.min()))
+        low = over(float(self.b.min()), float(self.a.max()))
+        high = over(float(self.b.max()), float(self.a.min()))
         if self.miss_p() > 1 - CONFIDENCE:
             low, high = 0.0, math.inf
         return Interval(self.ratio, low, high, min(self.counts), self.given)
@@ -191,7 +191,8 @@ class Extremes:
         return 2 / math.comb(n + m, n)
 
 
-def _ratio(above: float, below: float) -> float:
+def over(above: float, below: float) -> float:
+    """How many times one figure is the other: infinite over zero, 1 where both are zero."""
     if below:
         return above / below
     return math.inf if above else 1.0

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import shutil
-import signal
 import subprocess
 import threading
 from collections.abc import Mapping
@@ -15,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.engine.path import find_engine
+from steelyard.engine.pipes import close_input, kill_session, start, write_line
 from steelyard.engine.session import STDERR
 from steelyard.errors import EngineError
 from steelyard.hosts.remote.numbered import Numbered
@@ -64,37 +63,23 @@ class EngineProgram:
 
     def write(self, line: bytes) -> None:
         """Send a line to its input; raises OSError, ValueError when that is closed."""
-        if self._process.stdin is None:
-            raise BrokenPipeError
-        self._process.stdin.write(line)
-        self._process.stdin.flush()
+        write_line(self._process, line)
 
     def close_input(self) -> None:
         """End of file on its input: a stop."""
-        with suppress(OSError, ValueError):
-            if self._process.stdin:
-                self._process.stdin.close()
+        close_input(self._process)
 
     def kill(self) -> None:
         """End it now, with all of its session; safe when it has ended."""
-        if self._process.poll() is None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+        kill_session(self._process)
 
     def _own(self, words: list[str]) -> None:
         """Start it, and read what it writes until it has ended; a thread of its own."""
         tell = self._loop.call_soon_threadsafe
         try:
-            with (self.folder / STDERR).open("wb") as stderr:
-                self._process = subprocess.Popen(
-                    words,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=stderr,
-                    start_new_session=True,
-                )
-        except OSError as error:
-            tell(self._begun.set_exception, EngineError(f"the engine cannot be started: {error}"))
+            self._process = start(words, self.folder / STDERR)
+        except EngineError as error:
+            tell(self._begun.set_exception, error)
             return
         tell(self._begun.set_result, self._process.pid)
         assert self._process.stdout is not None  # noqa: S101 - it was opened as a pipe

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from types import TracebackType
 from typing import Self
 
 from steelyard.hosts.place import exactly
@@ -88,9 +87,7 @@ class Probe:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._socket.close()
 
 
