@@ -69,8 +69,8 @@ def quotient(above: Contrast | Extremes, below: Contrast | Extremes) -> Contrast
     squares, parts = [one.error**2 for one in (above, below)], (*above.parts, *below.parts)
     if not math.isfinite(sum(squares)):
         return Contrast(log_ratio, math.inf, 1.0, counts, given, parts)
-    parts = sum(s**2 / one.freedom for s, one in zip(squares, (above, below), strict=True))
-    freedom = sum(squares) ** 2 / parts if parts else above.freedom
+    each = sum(s**2 / one.freedom for s, one in zip(squares, (above, below), strict=True))
+    freedom = sum(squares) ** 2 / each if each else above.freedom
     return Contrast(log_ratio, math.sqrt(sum(squares)), freedom, counts, given, parts)
 
 

@@ -201,6 +201,6 @@ def welch(
     total = sum(errors)
     if not math.isfinite(total):
         return Contrast(log_ratio, math.inf, 1.0, counts, given, parts)
-    parts = sum(e**2 / (n - 1) for e, n in zip(errors, counts, strict=True))
-    freedom = total**2 / parts if parts else float(sum(counts) - 2)
+    each = sum(e**2 / (n - 1) for e, n in zip(errors, counts, strict=True))
+    freedom = total**2 / each if each else float(sum(counts) - 2)
     return Contrast(log_ratio, math.sqrt(total), freedom, counts, given, parts)
