@@ -93,6 +93,15 @@ def warm_up(calls: int) -> None:
         print(f"  {name:20} level from {'never' if truth is None else truth}   " + "   ".join(cells))
 
 
+def wandering(calls: int) -> None:
+    """Runs of a cell that wander around one level, and such with a ramp in common."""
+    cells = max(1, calls // 6)
+    print(f"steady together, {cells:,} cells of six wandering runs of 10 s: runs, cells called unsteady")
+    for ramp in (0.0, 0.2, 0.4, 0.6):
+        single, together = sources.unsteady_shares(ramp, cells)
+        print(f"  ramp of {ramp:.1f} on logarithms: {single:5.1%} {together:5.1%}")
+
+
 def fits(calls: int) -> None:
     """Models that won, and intervals of their parameters."""
     print(f"fits, {calls:,} curves each (8 sizes, 6 runs, scatter 3 %): who won, parameters held")
@@ -158,6 +167,7 @@ def main() -> None:
     if asked.calls:
         verdicts(asked.calls)
         warm_up(asked.calls)
+        wandering(asked.calls)
         fits(asked.calls)
     if asked.studies:
         studies(asked.studies)

@@ -15,7 +15,7 @@ from steelyard.analysis.stats.models import LATENCY, MODELS, THROUGHPUT
 from steelyard.analysis.stats.power import more_runs, settled
 from steelyard.analysis.stats.runs import Contrast, Interval, Runs, contrast, mean
 from steelyard.analysis.stats.verdicts import verdicts
-from steelyard.analysis.steady import steady
+from steelyard.analysis.steady import level_together, steady, throughput
 
 Floats = np.ndarray
 SCATTER = 0.05
@@ -180,6 +180,20 @@ def cuts(name: str, count: int, draws: int, related: float = 0.5, seed: int = 10
     found = [steady(1000 * (curve + 0.05 * noise(rng, count, related)), name) for _ in range(draws)]
     reached = [f.warm_up_s / count for f in found if f.reached]
     return share([not f.reached for f in found]), float(np.median(reached)) if reached else math.nan
+
+
+def wandering(rng: np.random.Generator, ramp: float = 0.0, tenths: int = 100) -> Floats:
+    """A closed loop on nodes under a quota: what is above its level now stays so for a second or two; level but for
+    a ramp over the whole run, on logarithms."""
+    return np.asarray(100 * np.exp(0.09 * noise(rng, tenths, 0.9) + np.linspace(-ramp / 2, ramp / 2, tenths)))
+
+
+def unsteady_shares(ramp: float, cells: int, runs: int = 6, seed: int = 11) -> tuple[float, float]:
+    """Shares of runs of 10 s that wander, and of cells of them by their mean, that are called unsteady."""
+    rng = np.random.default_rng(seed)
+    found = [[throughput(wandering(rng, ramp)) for _ in range(runs)] for _ in range(cells)]
+    together = [not level_together([run.batches for run in cell]) for cell in found]
+    return share([not run.reached for cell in found for run in cell]), share(together)
 
 
 CURVES: dict[str, tuple[float, ...]] = {

@@ -87,7 +87,7 @@ class Layout:
     Attributes:
         units: of each cell, of the highest level that is repeated.
         each: runs of each unit.
-        level: what a unit is: `run`, `start` or `load`.
+        level: what a unit is: `run`, `start` or `load`; starts and loads are shared by all points of a cluster.
         disturbed: chance of a trial to be disturbed from outside, which makes its figures three times as
             high.
         failed: chance of a trial at the strong level to fail through the system.
@@ -224,7 +224,7 @@ class Source:
     def trial(self, run: Path, planned: dict[str, Any]) -> dict[str, Any]:
         """Write one trial's folder; returns its line in run.json."""
         layout, strong = self.layout, planned["levels"]["consistency"] == "ALL"
-        unit = 1000 * planned["point"] + (planned["repetition"] - 1) // layout.each
+        unit = self.unit(planned)
         row = {**planned, "group": planned["number"], "data": planned["number"]}
         row |= {"start": {"group": unit}, "load": {"data": unit}}.get(layout.level, {})
         disturbed = self.rng.random() < layout.disturbed
@@ -232,6 +232,14 @@ class Source:
         figures = self._figures(truth(self.effect, row["levels"]["clients"], strong), unit, disturbed)
         write_trial(run / "trials" / f"{row['number']:03}", row, figures, self.rng)
         return {**row, "tainted": "steal: 9 %" if disturbed else None}
+
+    def unit(self, planned: dict[str, Any]) -> int:
+        """The start or load of a trial. All points of one cluster share it, as studies lay them out; the two levels
+        of consistency stand for two clusters. Runs that are units share nothing."""
+        number = (planned["repetition"] - 1) // self.layout.each
+        strong = planned["levels"]["consistency"] == "ALL"
+        apart = planned["point"] if self.layout.level == "run" else int(strong)
+        return 1000 * apart + number
 
     def _figures(self, true: dict[str, float], unit: int, disturbed: bool) -> dict[str, float]:
         shared = self.rng.normal(0, SCATTER) if self.layout.each > 1 else 0.0

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import stats_sources as sources
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from steelyard.analysis.steady import batch_means, drift, mser, steady, throughput
+from steelyard.analysis.steady import batch_means, drift, level_together, mser, steady, throughput
 
 
 def series(seconds: int, level: float = 1000.0, noise: float = 10.0) -> np.ndarray:
@@ -83,3 +84,22 @@ def test_any_series_is_judged(values: np.ndarray) -> None:
     assert found.too_short == (values.size < 60)
     assert found.warm_up_s <= values.size / 2
     assert batch_means(values).size == values.size // 5
+
+
+def test_runs_that_wander_around_one_level_are_level_together() -> None:
+    single, together = sources.unsteady_shares(ramp=0.0, cells=50)
+    assert single > 0.2, "the rule for one run takes such scatter for a change"
+    assert together < 0.7 * single
+
+
+def test_what_all_runs_have_in_common_is_no_scatter() -> None:
+    single, together = sources.unsteady_shares(ramp=0.6, cells=50)
+    assert together > max(single, 0.85)
+
+
+def test_one_run_alone_and_short_runs_are_not_level_together() -> None:
+    run = throughput(series(100, level=100, noise=5))
+    assert level_together([run.batches] * 2)
+    assert not level_together([run.batches])
+    assert not level_together([run.batches[:11]] * 6)
+    assert not level_together([(), run.batches])

@@ -9,10 +9,16 @@ Two methods that fail in different ways must both find a steady part, and the la
   flush or a compaction, belong to steady state and are kept from MSER-5, which takes them for its end.
 
 A cut in the last half means that no steady state was reached.
+
+Both take what scatters around a level for independent from batch to batch. Servers under a CPU quota, with pauses and
+compactions, do not scatter so: on them a quarter of level runs of 10 s is called unsteady. What a warm-up is, all runs
+of a cell have in common; what is chance differs from run to run. So the mean over a cell's runs tells them apart
+(Welch 1983).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -62,6 +68,7 @@ class Steady:
         interval_s: seconds of one interval.
         mser_s, changes_s: each method's cut in seconds; None where it found no steady state.
         alarms: `false_alarms` of a judgement that was put together from several series.
+        batches: means of batches of five intervals, over their mean; empty where it was put together, or is too short.
     """
 
     measure: str
@@ -76,6 +83,7 @@ class Steady:
     mser_s: float | None = None
     changes_s: float | None = None
     alarms: float | None = None
+    batches: tuple[float, ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -171,8 +179,7 @@ def steady(series: Floats, measure: str, interval_s: float = 1.0) -> Steady:
     if series.size < LEAST_INTERVALS:
         return Steady(measure, series.size, too_short=True, interval_s=interval_s)
     means = batch_means(series)
-    level = level_from(means)
-    cuts = mser(means if level is None else level[1]), None if level is None else level[0]
+    cuts = _cuts(means)
     known = [cut * BATCH for cut in cuts if cut is not None]
     mser_s, changes_s = (None if cut is None else cut * BATCH * interval_s for cut in cuts)
     found = Steady(
@@ -183,8 +190,28 @@ def steady(series: Floats, measure: str, interval_s: float = 1.0) -> Steady:
         interval_s=interval_s,
         mser_s=mser_s,
         changes_s=changes_s,
+        batches=tuple((means / centre).tolist()) if (centre := float(means.mean())) else (),
     )
     return _measured(found, series, max(known)) if found.reached else found
+
+
+def _cuts(means: Floats) -> tuple[int | None, int | None]:
+    """Batches to drop by MSER-5 and by change points; None where one finds no steady part."""
+    level = level_from(means)
+    return mser(means if level is None else level[1]), None if level is None else level[0]
+
+
+def level_together(runs: Sequence[Sequence[float]]) -> bool:
+    """Whether the mean over several runs has a steady part, by both methods (Welch 1983).
+
+    Args:
+        runs: `Steady.batches` of each, cut to the shortest; two or more, else it says no more than each alone.
+    """
+    shortest = min((len(run) for run in runs), default=0)
+    if len(runs) < 2 or shortest * BATCH < LEAST_INTERVALS:
+        return False
+    means = np.mean([run[:shortest] for run in runs], axis=0)
+    return all(cut is not None for cut in _cuts(np.asarray(means, dtype=np.float64)))
 
 
 def throughput(tenths: Floats) -> Steady:

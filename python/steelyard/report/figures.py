@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from steelyard.analysis.evidence.cells import Counts, Histograms
+from steelyard.analysis.evidence.cells import Counts, Histograms, Series
 from steelyard.analysis.metrics import metric_of
 from steelyard.analysis.reasons import READ
 from steelyard.analysis.spread import APART
@@ -67,6 +67,18 @@ def histograms_of(model: ReportModel) -> Histograms:
         name = trial.measured.phase.name if phase == RUN else phase
         found = trial.histogram(name, tag)
         return held(found) if found is not None else None
+
+    return read
+
+
+def series_of(model: ReportModel) -> Series:
+    """What the steadiness of a report's trials was judged by."""
+    trials = {trial.number: trial for trial in model.trials}
+
+    def read(number: int) -> Sequence[float]:
+        trial = trials.get(number)
+        steady = trial.measured.steady if trial and trial.measured else None
+        return steady.batches if steady else ()
 
     return read
 

@@ -19,7 +19,8 @@ from steelyard.analysis.stats.fits import Comparison, compare
 from steelyard.analysis.stats.models import LATENCY, THROUGHPUT
 from steelyard.analysis.stats.peak import peak as find_peak
 from steelyard.analysis.stats.runs import Interval
-from steelyard.analysis.stats.slopes import Slope, by_ranks, least_squares
+from steelyard.analysis.stats.shared import mean_units, share_units
+from steelyard.analysis.stats.slopes import Slope, alike, by_ranks, least_squares
 from steelyard.analysis.stats.verdicts import LEVEL, holm
 from steelyard.spec.checks import Claim, Level, Order, PeakCheck, Shape, Threshold, Trend
 from steelyard.spec.levels import level_number, level_text
@@ -103,18 +104,30 @@ def _ends(line: Mapping[float, Sample]) -> tuple[Sample, Sample]:
 def slope_of(found: Sequence[Mapping[float, Sample]]) -> Slope:
     """The common slope of lines through units, on logarithms.
 
+    Lines that stand on the same starts or loads are one line, of each start's mean over them; where that cannot be
+    formed, their slopes' errors are averaged as if lines erred alike.
+
     Raises:
         ValueError: a level is 0 or below.
     """
     if any(place <= 0 for line in found for place in line):
         raise ValueError("a level of 0 has no logarithm")
-    lines = []
-    for line in found:
-        x = np.concatenate([np.full(s.units.size, math.log(place)) for place, s in line.items()])
-        with np.errstate(divide="ignore"):
-            lines.append((x, np.log(np.concatenate([sample.units for sample in line.values()]))))
     means = all(sample.way == "mean" for line in found for sample in line.values())
-    return least_squares(lines) if means else by_ranks(lines)
+    fit = least_squares if means else by_ranks
+    with np.errstate(divide="ignore"):
+        lines = [_through(line, [np.log(sample.units) for sample in line.values()]) for line in found]
+    parts = [[sample.ids for sample in line.values()] for line in found]
+    if len(found) < 2 or not share_units(parts):
+        return fit(lines)
+    if all(line.keys() == found[0].keys() for line in found) and (together := mean_units(parts)):
+        return fit([_through(found[0], together)])
+    return alike([fit([line]) for line in lines])
+
+
+def _through(line: Mapping[float, Sample], logs: Sequence[Floats]) -> tuple[Floats, Floats]:
+    """x and y of every unit: the level's logarithm, and the figure's."""
+    x = [np.full(units.size, math.log(place)) for place, units in zip(line, logs, strict=True)]
+    return np.concatenate(x), np.concatenate(logs)
 
 
 def order(claim: Claim, check: Order, found: Mapping[Key, Line]) -> Finding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from steelyard.analysis.claims.curves import Line, evidence, line_name, samples, slope_of
 from steelyard.analysis.claims.pairs import metrics
@@ -12,7 +13,7 @@ from steelyard.analysis.claims.ratios import of_side
 from steelyard.analysis.claims.verdict import Answer, Evidence, Finding, figure, said, sign
 from steelyard.analysis.evidence import Cell, Key, Sample, versus
 from steelyard.analysis.stats.quotient import quotient, scaled
-from steelyard.analysis.stats.runs import Contrast, Interval
+from steelyard.analysis.stats.runs import Contrast, Interval, Units
 from steelyard.spec.checks import Claim, Scaling, Sided, SlopeCheck, Speedup
 from steelyard.spec.levels import level_text
 
@@ -30,8 +31,9 @@ def slope(claim: Claim, check: SlopeCheck, pairs: Sequence[LinePair]) -> Finding
             continue
         above, below = (slope_of([one]) for one in both)
         words.append(f"{said(above.interval)} against {said(below.interval)}")
-        found.append(_difference(above.interval, (above.error, below.error), below.interval,
-                                 (above.freedom, below.freedom)))  # fmt: skip
+        one = _difference(above.interval, (above.error, below.error), below.interval,
+                          (above.freedom, below.freedom))  # fmt: skip
+        found.append(replace(one, parts=_without_figures(both)))
     if not found:
         raise ValueError("no line has trials to go by at two levels on both sides")
     told = [(f"line {n}", one.log_ratio, one.difference_p()) for n, one in enumerate(found, start=1)]
@@ -44,6 +46,11 @@ def slope(claim: Claim, check: SlopeCheck, pairs: Sequence[LinePair]) -> Finding
     answer = sign(difference, check.direction == "steeper", 0.0)
     text = f"slopes {'; '.join(words)}: difference {said(difference)} (log over log)"
     return Finding(answer, text, None, figures, whole.difference_p())
+
+
+def _without_figures(lines: Sequence[Mapping[float, Sample]]) -> tuple[Units, ...]:
+    """On which starts and loads lines stand; a slope is no mean of single units."""
+    return tuple(dict.fromkeys(sample.ids, math.nan) for line in lines for sample in line.values())
 
 
 def _difference(

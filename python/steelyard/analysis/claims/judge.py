@@ -11,8 +11,8 @@ import polars as pl
 from steelyard.analysis.claims.cases import Case, Judged, case, uncovered
 from steelyard.analysis.claims.looks import ONE_TEST, Looks
 from steelyard.analysis.claims.verdict import Answer, Finding, Source, Verdict, sign, size
-from steelyard.analysis.evidence import Cell, Histograms, Trials
-from steelyard.analysis.evidence.cells import by_accident, no_histograms
+from steelyard.analysis.evidence import Cell, Histograms, Series, Trials
+from steelyard.analysis.evidence.cells import by_accident, no_histograms, no_series
 from steelyard.analysis.stats.verdicts import LEVEL, holm
 from steelyard.spec.checks import Claim, Ratio, Speedup, Trend
 from steelyard.spec.metrics import STANDING
@@ -21,7 +21,7 @@ from steelyard.spec.sides import upwards
 
 def judge(
     claims: Iterable[Claim], trials: pl.DataFrame, factors: Sequence[str], *, small: bool = False,
-    histograms: Histograms = no_histograms, looks: Looks = ONE_TEST,
+    histograms: Histograms = no_histograms, looks: Looks = ONE_TEST, series: Series = no_series,
 ) -> list[Verdict]:  # fmt: skip
     """A verdict for every claim, all of them being judged as one family.
 
@@ -32,11 +32,12 @@ def judge(
         small: the small form, which may claim direction only.
         histograms: where percentiles are merged from; without them they go by order statistics of the runs.
         looks: those that were taken at the study, this one the last; none when its plan was kept.
+        series: what each trial's steadiness was judged by; without them each trial's own word counts.
 
     Raises:
         InputError: a claim names a metric, factor or column that the trials do not have.
     """
-    found = Trials(trials, tuple(factors), histograms)
+    found = Trials(trials, tuple(factors), histograms, series)
     claims = list(claims)
     verdicts = [_one(claim, found, small) for claim in claims]
     return _as_family(verdicts, _originals(claims, verdicts), looks)
@@ -112,7 +113,7 @@ def _against(cells: Judged, claim: Claim) -> tuple[str, ...]:
     asked = {cell.key: cell for cell, metric in cells if metric not in STANDING and not claim.unsteady}
     if not found and not by_accident([*asked.values()]):
         bad, trials = (
-            sum(of) for of in zip(*((c.unsteady, len(c.counting)) for c in asked.values()), strict=True)
+            sum(of) for of in zip(*((c.restless, len(c.counting)) for c in asked.values()), strict=True)
         )
         return (f"{bad} of {trials} trials: no steady state",)
     return found

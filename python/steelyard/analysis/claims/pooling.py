@@ -11,8 +11,9 @@ from steelyard.analysis.claims.verdict import Answer
 from steelyard.analysis.evidence import Found
 from steelyard.analysis.stats.percentiles import Extremes
 from steelyard.analysis.stats.quotient import Quotient
-from steelyard.analysis.stats.runs import Contrast, Interval
+from steelyard.analysis.stats.runs import Contrast, Interval, squared_error, welch
 from steelyard.analysis.stats.signs import Signs
+from steelyard.analysis.stats.shared import mean_units, share_units
 from steelyard.analysis.stats.slopes import Line, by_ranks
 from steelyard.analysis.stats.verdicts import LEVEL, holm
 
@@ -24,7 +25,8 @@ Told = Sequence[tuple[str, float, float]]
 
 def geometric_mean(found: Sequence[Compared]) -> Interval:
     """Of ratios of cells, about these cells: errors of means add in squares; of order statistics it is the
-    median ratio of two units of one cell; of a mixture all ends are averaged, as if cells erred alike."""
+    median ratio of two units of one cell; of a mixture, and of order statistics whose cells stand on the same
+    starts or loads, all ends are averaged, as if cells erred alike."""
     plain = [c for c in found if isinstance(c, Contrast)]
     if len(plain) == len(found):
         return pooled(plain).interval()
@@ -42,9 +44,10 @@ def geometric_mean(found: Sequence[Compared]) -> Interval:
 
 def _ordered(found: Sequence[Compared], factor: float = 1.0) -> list[Line]:
     """Units of A at 0 and of B, times a factor, at 1, a line for each cell; empty unless there are several
-    cells, all of order statistics: one alone is told apart exactly, by its least and greatest units."""
+    cells, all of order statistics and none with units of another: one alone is told apart exactly, by its
+    least and greatest units, and ranks take lines for independent of each other."""
     cells = [c for c in found if isinstance(c, Extremes)]
-    if len(cells) < len(found) or len(cells) < 2:
+    if len(cells) < len(found) or len(cells) < 2 or share_units([c.parts for c in cells]):
         return []
     with np.errstate(divide="ignore"):
         return [(np.repeat([0.0, 1.0], c.counts), np.log(np.concatenate([c.a, c.b * factor]))) for c in cells]
@@ -58,12 +61,25 @@ def _geometric(values: Sequence[float], undecided: float) -> float:
 
 
 def pooled(found: Sequence[Contrast]) -> Contrast:
-    """The mean of log ratios, degrees of freedom by Welch and Satterthwaite."""
+    """The mean of log ratios, degrees of freedom by Welch and Satterthwaite.
+
+    Cells that stand on the same starts or loads err together: then each start's mean over all cells is one
+    value. Where that cannot be formed (a start lacks a cell, percentiles of merged histograms) the error is
+    the mean of the cells' errors, which it exceeds in no case.
+    """
     count, given = min(min(c.counts) for c in found), next((c.given for c in found if c.given), "")
     log_ratio = sum(c.log_ratio for c in found) / len(found)
+    parts = [c.parts for c in found]
+    if len(found) > 1 and share_units(parts):
+        if together := mean_units(parts):
+            counts = tuple(units.size for units in together)
+            squares = [squared_error(units) for units in together]
+            return welch(log_ratio, squares, counts, given)
+        error = sum(c.error for c in found) / len(found)
+        return Contrast(log_ratio, error, min(c.freedom for c in found), (count, count), given)
     squares = [c.error**2 for c in found]
-    parts = sum(s**2 / c.freedom for s, c in zip(squares, found, strict=True))
-    freedom = sum(squares) ** 2 / parts if parts and math.isfinite(parts) else found[0].freedom
+    each = sum(s**2 / c.freedom for s, c in zip(squares, found, strict=True))
+    freedom = sum(squares) ** 2 / each if each and math.isfinite(each) else found[0].freedom
     return Contrast(log_ratio, math.sqrt(sum(squares)) / len(found), freedom, (count, count), given)
 
 

@@ -10,7 +10,7 @@ import polars as pl
 from steelyard.analysis.claims.judge import judge
 from steelyard.analysis.claims.looks import ONE_TEST, Looks
 from steelyard.analysis.claims.verdict import Verdict, unanimous
-from steelyard.analysis.evidence.cells import Histograms, Trials, no_histograms
+from steelyard.analysis.evidence.cells import Histograms, Series, Trials, no_histograms, no_series
 from steelyard.spec.checks import (
     Check,
     Claim,
@@ -28,7 +28,7 @@ from steelyard.spec.checks import (
 
 def bear_out(
     claim: Claim, trials: pl.DataFrame, factors: Sequence[str], histograms: Histograms = no_histograms, *,
-    small: bool = False, looks: Looks = ONE_TEST,
+    small: bool = False, looks: Looks = ONE_TEST, series: Series = no_series,
 ) -> list[Verdict]:  # fmt: skip
     """A verdict for each reason of a claim: its figure over the claim's own cells, in the direction expected,
     and at the two other sides where it would fail if it were wrong.
@@ -37,7 +37,7 @@ def bear_out(
 
     Args:
         claim: with its reasons.
-        trials, factors, histograms, small, looks: as of `judge`.
+        trials, factors, histograms, small, looks, series: as of `judge`.
     """
     there = Trials(trials, tuple(factors), histograms).where(claim.where).frame
     unseen = [_unseen(why, there, small) for why in claim.why]
@@ -47,9 +47,8 @@ def bear_out(
         if not unseen[number]
         for place, part in enumerate(_parts(claim, why, number))
     }
-    judged = dict(
-        zip(asked, judge(asked.values(), trials, factors, histograms=histograms, looks=looks), strict=True)
-    )
+    found = judge(asked.values(), trials, factors, histograms=histograms, looks=looks, series=series)
+    judged = dict(zip(asked, found, strict=True))
     return [
         Verdict(claim.id, "cannot be seen here", "not claimed", unseen[number])
         if unseen[number]

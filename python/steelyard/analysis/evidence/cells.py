@@ -18,7 +18,7 @@ from steelyard.analysis.evidence.timelines import censored, host_to_blame, undon
 from steelyard.analysis.metrics import metric_of
 from steelyard.analysis.stats.percentiles import LEAST_UNITS, Merged, merged
 from steelyard.analysis.stats.runs import FEW, Runs
-from steelyard.analysis.steady import FALSE_ALARMS
+from steelyard.analysis.steady import FALSE_ALARMS, level_together
 from steelyard.errors import InputError, nearest
 from steelyard.spec.levels import level_text, level_value
 from steelyard.spec.metrics import LOAD, STANDING, is_of_timeline
@@ -37,17 +37,27 @@ Histograms = Callable[[int, str, str], Counts | None]
 """(trial, phase, tag) -> (values in ns, counts) of that phase; None where there is no such histogram."""
 
 
+Series = Callable[[int], Sequence[float]]
+"""Trial -> what its steadiness was judged by, over its mean (`Steady.batches`); empty where that was not kept."""
+
+
+def no_series(_trial: int) -> Sequence[float]:
+    """Of trials of which only the figures are known."""
+    return ()
+
+
 def no_histograms(_trial: int, _phase: str, _tag: str) -> None:
     """Of trials of which only the figures are known."""
 
 
 @dataclass(frozen=True)
 class Trials:
-    """Trials, which of their columns are factors, and where their histograms are."""
+    """Trials, which of their columns are factors, and where their histograms and series are."""
 
     frame: pl.DataFrame
     factors: tuple[str, ...]
     histograms: Histograms = field(default=no_histograms, compare=False)
+    series: Series = field(default=no_series, compare=False)
 
     @property
     def columns(self) -> list[str]:
@@ -68,7 +78,7 @@ class Trials:
             frame = frame.filter(
                 [level is not None and level_text(level) in wanted for level in frame[column]]
             )
-        return Trials(frame, self.factors, self.histograms)
+        return Trials(frame, self.factors, self.histograms, self.series)
 
     def cells(self, apart: Iterable[str] = ()) -> dict[Key, Cell]:
         """Point -> its trials; the columns `apart` do not count as part of the point."""
@@ -78,7 +88,7 @@ class Trials:
             key = tuple((c, level_value(row[c])) for c in columns if row[c] is not None)
             found.setdefault(key, []).append(row)
         return {
-            key: Cell(key, tuple(_run_again(rows, self.columns)), self.histograms)
+            key: Cell(key, tuple(_run_again(rows, self.columns)), self.histograms, self.series)
             for key, rows in found.items()
         }
 
@@ -108,6 +118,7 @@ class Cell:
     key: Key
     rows: tuple[Row, ...]
     histograms: Histograms = field(default=no_histograms, compare=False)
+    series: Series = field(default=no_series, compare=False)
 
     @property
     def name(self) -> str:
@@ -214,6 +225,19 @@ class Cell:
         told = [row.get("false_alarms") for row in self.counting]
         return max((SHORTEST if one is None else float(one) for one in told), default=SHORTEST)
 
+    @cached_property
+    def level_together(self) -> bool:
+        """Whether the mean over its trials is level where single ones are not: then these scatter, and have no warm-up
+        in common. Never where a warm-up was to be cut off from each."""
+        if not self.unsteady or not self.false_alarms:
+            return False
+        return level_together([self.series(int(row.get("trial") or 0)) for row in self.counting])
+
+    @property
+    def restless(self) -> int:
+        """Trials without a steady state that speak against judging it."""
+        return 0 if self.level_together else self.unsteady
+
     @property
     def left_out(self) -> list[str]:
         """What does not count although it is not the system's doing, and what went before trials that
@@ -223,18 +247,19 @@ class Cell:
         if before:
             found.append(f"{len(before)} of {len(self.rows)} trials were run again: {before[0]}")
         if self.unsteady and by_accident([self]):
-            of = f"{self.unsteady} of {len(self.counting)}"
-            found.append(f"{of} trials came to no steady state, no more than false alarms are")
+            why = "the mean over all did" if self.level_together else "no more than false alarms are"
+            found.append(f"{self.unsteady} of {len(self.counting)} trials came to no steady state, {why}")
         return found
 
 
 def by_accident(cells: Sequence[Cell]) -> bool:
-    """Whether so many unsteady trials of these cells are no more than false alarms bring.
+    """Whether so many unsteady trials of these cells are no more than false alarms bring; of cells whose mean over all
+    trials is level none is counted.
 
     Each may be one; to leave them out would choose among trials by their figures, and to refuse a claim for
     one of them would leave nearly none about many trials decided.
     """
-    bad, trials = sum(cell.unsteady for cell in cells), sum(len(cell.counting) for cell in cells)
+    bad, trials = sum(cell.restless for cell in cells), sum(len(cell.counting) for cell in cells)
     if not bad:
         return True
     share = max(cell.false_alarms for cell in cells)

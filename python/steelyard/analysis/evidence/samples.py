@@ -29,7 +29,7 @@ from steelyard.analysis.stats.percentiles import (
     merged_contrast,
     middle,
 )
-from steelyard.analysis.stats.runs import Contrast, Interval, Runs, contrast, mean, squared_error
+from steelyard.analysis.stats.runs import Contrast, Interval, Runs, Units, contrast, mean, squared_error
 from steelyard.analysis.stats.signs import unanimous_p
 
 Floats = NDArray[np.float64]
@@ -79,6 +79,15 @@ class Sample:
         return "mean" if min(self.runs.values) > 0 else "ordered"
 
     @cached_property
+    def ids(self) -> Units:
+        """Which start and load each unit is of, with its figure's logarithm; empty where no other cell can have a
+        part in it."""
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.units).tolist()
+        ids = Runs([1.0] * len(self.runs.values), self.runs.starts, self.runs.loads).by_unit()
+        return dict(zip(ids, logs, strict=True)) if ids else {}
+
+    @cached_property
     def units(self) -> Floats:
         """The figure of each unit: its geometric mean, the percentile of its merged histograms, or its median
         run."""
@@ -113,7 +122,7 @@ def versus(a: Sample, b: Sample) -> Found:
         return contrast(a.runs, b.runs)
     if a.way == b.way == "merged" and a.merged and b.merged:
         return merged_contrast(a.merged, b.merged, a.quantile, of_b=b.quantile)
-    return Extremes(a.units, b.units, a.given or b.given)
+    return Extremes(a.units, b.units, a.given or b.given, (a.ids, b.ids))
 
 
 def beyond_p(sample: Sample, border: float) -> float:

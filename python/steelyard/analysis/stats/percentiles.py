@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.analysis.stats import student
-from steelyard.analysis.stats.runs import CONFIDENCE, Contrast, Interval, Runs, welch
+from steelyard.analysis.stats.runs import CONFIDENCE, Contrast, Interval, Runs, Units, welch
 
 Floats = NDArray[np.float64]
 
@@ -75,6 +75,10 @@ class Merged:
     def count(self) -> int:
         """Independent units."""
         return len(self._units())
+
+    def ids(self) -> Units:
+        """Which start and load each unit is; a figure of one alone is not known of them."""
+        return dict.fromkeys(Runs([1.0] * len(self.runs), self.starts, self.loads).by_unit(), math.nan)
 
     def squared_error(self, quantile: float, seed: int = SEED) -> float:
         """Of the log quantile; n / (n - 1) as a bootstrap sees n values spread around their own mean."""
@@ -133,7 +137,7 @@ def merged_contrast(
     errors = (a.squared_error(quantile, seed), b.squared_error(other, seed + 1))
     ratio = math.log(b.quantile(other) / a.quantile(quantile))
     given = Runs([1.0] * len(a.runs), a.starts, a.loads).units()[1]
-    return welch(ratio, errors, (a.count(), b.count()), given)
+    return welch(ratio, errors, (a.count(), b.count()), given, (a.ids(), b.ids()))
 
 
 @dataclass(frozen=True)
@@ -147,6 +151,7 @@ class Extremes:
     a: Floats
     b: Floats
     given: str = ""
+    parts: tuple[Units, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def ratio(self) -> float:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import overload
 
 from steelyard.analysis.stats.percentiles import Extremes
-from steelyard.analysis.stats.runs import CONFIDENCE, Contrast, Interval
+from steelyard.analysis.stats.runs import CONFIDENCE, Contrast, Interval, Units
 from steelyard.analysis.stats.signs import Signs
 
 
@@ -32,6 +32,11 @@ class Quotient:
     def given(self) -> str:
         """What was not repeated."""
         return self.above.given or self.below.given
+
+    @property
+    def parts(self) -> tuple[Units, ...]:
+        """The units that it was made from."""
+        return (*self.above.parts, *self.below.parts)
 
     def interval(self) -> Interval:
         """The least and the greatest that both intervals allow."""
@@ -61,12 +66,12 @@ def quotient(above: Contrast | Extremes, below: Contrast | Extremes) -> Contrast
         return Quotient(above, below)
     counts = (min(below.counts), min(above.counts))
     log_ratio, given = above.log_ratio - below.log_ratio, above.given or below.given
-    squares = [one.error**2 for one in (above, below)]
+    squares, parts = [one.error**2 for one in (above, below)], (*above.parts, *below.parts)
     if not math.isfinite(sum(squares)):
-        return Contrast(log_ratio, math.inf, 1.0, counts, given)
-    parts = sum(s**2 / one.freedom for s, one in zip(squares, (above, below), strict=True))
-    freedom = sum(squares) ** 2 / parts if parts else above.freedom
-    return Contrast(log_ratio, math.sqrt(sum(squares)), freedom, counts, given)
+        return Contrast(log_ratio, math.inf, 1.0, counts, given, parts)
+    each = sum(s**2 / one.freedom for s, one in zip(squares, (above, below), strict=True))
+    freedom = sum(squares) ** 2 / each if each else above.freedom
+    return Contrast(log_ratio, math.sqrt(sum(squares)), freedom, counts, given, parts)
 
 
 @overload
@@ -76,7 +81,7 @@ def scaled(found: Signs, factor: float) -> Signs: ...
 def scaled(found: Contrast | Extremes | Signs, factor: float) -> Contrast | Extremes | Signs:
     """A ratio times a factor that is known."""
     if isinstance(found, Signs):
-        return Signs(found.ratios * factor, found.given)
+        return replace(found, ratios=found.ratios * factor)
     if isinstance(found, Extremes):
-        return Extremes(found.a, found.b * factor, found.given)
-    return Contrast(found.log_ratio + math.log(factor), found.error, found.freedom, found.counts, found.given)
+        return replace(found, b=found.b * factor)
+    return replace(found, log_ratio=found.log_ratio + math.log(factor))

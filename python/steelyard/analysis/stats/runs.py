@@ -9,8 +9,8 @@ is said: an interval over runs of one load holds 'given this load'.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,10 @@ from numpy.typing import NDArray
 from steelyard.analysis.stats import student
 
 Floats = NDArray[np.float64]
+
+Units = Mapping[tuple[Hashable, Hashable], float]
+"""(start, load) of a unit -> the mean log of its runs; None where its runs had several, or it is not written down.
+Empty where runs of one start and load are the units: no other cell has a part in those."""
 
 CONFIDENCE = 0.95
 FEW = 6
@@ -69,21 +73,39 @@ class Runs:
 
     def units(self) -> tuple[list[list[int]], str]:
         """Places of the runs of each independent unit, and what was not repeated."""
-        own = range(len(self.values))
-        levels = [(self.loads or own, "this load"), (self.starts or own, "this start")]
-        # the fewer the higher: several starts may lie on one load, or several loads on one start
-        levels.sort(key=lambda level: len(set(level[0])))
         given = ""
-        for keys, name in levels:
+        for keys, name in self._levels():
             if len(set(keys)) > 1:
                 return _grouped(keys), given
             given = name
-        return [[n] for n in own], given if len(self.values) > 1 else ""
+        return [[n] for n in self._own], given if len(self.values) > 1 else ""
+
+    @property
+    def _own(self) -> range:
+        return range(len(self.values))
+
+    def _levels(self) -> list[tuple[Sequence[Hashable], str]]:
+        """Loads and starts of the runs, the fewer first: several starts may lie on one load, or several loads
+        on one start."""
+        levels = [(self.loads or self._own, "this load"), (self.starts or self._own, "this start")]
+        return sorted(levels, key=lambda level: len(set(level[0])))
+
+    def by_unit(self) -> Units:
+        """Which start and load each unit is of -> mean of the logarithms of its runs."""
+        places = self.units()[0]
+        ids = [(_only(self.starts, of), _only(self.loads, of)) for of in places]
+        return dict(zip(ids, self.logs().tolist(), strict=True)) if len({*ids}) == len(ids) > 1 else {}
 
     def logs(self) -> Floats:
         """Mean of the logarithms of each unit."""
         logs = np.log(np.asarray(self.values, dtype=np.float64))
         return np.array([logs[places].mean() for places in self.units()[0]])
+
+
+def _only(keys: Sequence[Hashable], places: Sequence[int]) -> Hashable:
+    """The key that all runs at these places have; None if there is none such."""
+    found = {keys[place] for place in places} if keys else set()
+    return found.pop() if len(found) == 1 else None
 
 
 def _grouped(keys: Sequence[Hashable]) -> list[list[int]]:
@@ -98,7 +120,8 @@ class Contrast:
     """How far two samples lie apart on logarithms: an estimate, its standard error, its degrees of freedom.
 
     Everything that is decided about two samples is decided from these three. `error` is inf when the runs are
-    too few to know it.
+    too few to know it. `parts` are the units of each sample that it was made from: several contrasts may stand
+    on the same.
     """
 
     log_ratio: float
@@ -106,6 +129,7 @@ class Contrast:
     freedom: float
     counts: tuple[int, int]
     given: str = ""
+    parts: tuple[Units, ...] = field(default=(), compare=False, repr=False)
 
     def interval(self, confidence: float = CONFIDENCE) -> Interval:
         """The ratio with its interval."""
@@ -157,6 +181,7 @@ def contrast(a: Runs, b: Runs) -> Contrast:
         (squared_error(logs_a), squared_error(logs_b)),
         (logs_a.size, logs_b.size),
         given,
+        (a.by_unit(), b.by_unit()),
     )
 
 
@@ -166,12 +191,16 @@ def squared_error(values: Floats) -> float:
 
 
 def welch(
-    log_ratio: float, errors: tuple[float, float], counts: tuple[int, int], given: str = ""
+    log_ratio: float,
+    errors: tuple[float, float],
+    counts: tuple[int, int],
+    given: str = "",
+    parts: tuple[Units, ...] = (),
 ) -> Contrast:
     """A contrast from both squared standard errors; degrees of freedom by Welch and Satterthwaite."""
     total = sum(errors)
     if not math.isfinite(total):
-        return Contrast(log_ratio, math.inf, 1.0, counts, given)
-    parts = sum(e**2 / (n - 1) for e, n in zip(errors, counts, strict=True))
-    freedom = total**2 / parts if parts else float(sum(counts) - 2)
-    return Contrast(log_ratio, math.sqrt(total), freedom, counts, given)
+        return Contrast(log_ratio, math.inf, 1.0, counts, given, parts)
+    each = sum(e**2 / (n - 1) for e, n in zip(errors, counts, strict=True))
+    freedom = total**2 / each if each else float(sum(counts) - 2)
+    return Contrast(log_ratio, math.sqrt(total), freedom, counts, given, parts)

@@ -7,13 +7,13 @@ on one side of 1, which n pairs of equal samples do in 2 of 2^n cases.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.analysis.stats.percentiles import middle
-from steelyard.analysis.stats.runs import CONFIDENCE, Interval
+from steelyard.analysis.stats.runs import CONFIDENCE, Interval, Units
 
 Floats = NDArray[np.float64]
 
@@ -34,6 +34,7 @@ class Signs:
 
     ratios: Floats
     given: str = ""
+    parts: tuple[Units, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def log_ratio(self) -> float:

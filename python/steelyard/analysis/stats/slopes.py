@@ -70,6 +70,18 @@ def by_ranks(lines: Sequence[Line]) -> Slope:
     return Slope(Interval(middle, float(ends[0]), float(ends[1]), count), min(p, 1.0), error, count - 2.0)
 
 
+def alike(slopes: Sequence[Slope]) -> Slope:
+    """The mean of slopes that err together: its error is the mean of theirs, at most."""
+    count, freedom = min(s.interval.count for s in slopes), min(s.freedom for s in slopes)
+    slope = sum(s.interval.estimate for s in slopes) / len(slopes)
+    error = sum(s.error for s in slopes) / len(slopes)
+    if not math.isfinite(error):
+        return Slope(Interval(slope, -math.inf, math.inf, count), 1.0)
+    half = student.quantile((1 + CONFIDENCE) / 2, freedom) * error
+    p = student.two_sided(slope / error, freedom) if error else float(slope == 0)
+    return Slope(Interval(slope, slope - half, slope + half, count), p, error, freedom)
+
+
 def _pairs(x: Floats, y: Floats) -> Floats:
     """Slopes between any two units at different x; between two zeros it is 0."""
     low, high = (x[:, np.newaxis] < x[np.newaxis, :]).nonzero()

@@ -15,7 +15,7 @@ from steelyard.analysis.claims.verdict import SIZE
 from steelyard.analysis.claims.why import bear_out
 from steelyard.analysis.evidence import Trials
 from steelyard.errors import InputError
-from steelyard.report.figures import histograms_of, seconds_of, trial_frame
+from steelyard.report.figures import histograms_of, seconds_of, series_of, trial_frame
 from steelyard.report.formatting import NONE, clean, digits
 from steelyard.report.model import ReportModel
 from steelyard.report.study.amounts import NS_PER, told
@@ -143,7 +143,7 @@ def answers(model: ReportModel) -> Answers | None:
     info = Results(model.path).info
     factors = tuple(info.get("factors") or ())
     measured = trial_frame(model.path, model).sort("point", "repetition")
-    trials = Trials(_with_all(measured, set(_metrics(asked)), factors), factors, histograms_of(model))
+    trials = Trials(_with_all(measured, set(_metrics(asked)), factors), factors, histograms_of(model), series_of(model))
     small = asked.form == "small"
     looks = looks_of(info)
     return Answers(
@@ -160,16 +160,12 @@ def answers(model: ReportModel) -> Answers | None:
 
 def _judged(claims: Sequence[Claim], trials: Trials, small: bool, looks: Looks) -> tuple[Answer, ...]:
     """One family of claims, each with its reasons."""
-    frame, factors, merged = trials.frame, trials.factors, trials.histograms
-    verdicts = judge(claims, frame, factors, small=small, histograms=merged, looks=looks)
+    frame, factors = trials.frame, trials.factors
+    known: dict[str, Any] = {"small": small, "looks": looks}
+    known |= {"histograms": trials.histograms, "series": trials.series}
+    verdicts = judge(claims, frame, factors, **known)
     return tuple(
-        Answer(
-            claim,
-            verdict,
-            tuple(
-                zip(claim.why, bear_out(claim, frame, factors, merged, small=small, looks=looks), strict=True)
-            ),
-        )
+        Answer(claim, verdict, tuple(zip(claim.why, bear_out(claim, frame, factors, **known), strict=True)))
         for claim, verdict in zip(claims, verdicts, strict=True)
     )
 
