@@ -109,7 +109,11 @@ def _against(cells: Judged, claim: Claim) -> tuple[str, ...]:
     found = _once(
         (cell, reason) for cell, metric in cells for reason in cell.against(metric, bool(claim.unsteady))
     )
-    asked = {cell.key: cell for cell, metric in cells if metric not in STANDING and not claim.unsteady}
+    asked = {  # both sides of a matched cell have its key, and sides that differ in metric only the same trials
+        frozenset(row["trial"] for row in cell.rows): cell
+        for cell, metric in cells
+        if metric not in STANDING and not claim.unsteady
+    }
     if not found and not by_accident([*asked.values()]):
         bad, trials = (
             sum(of) for of in zip(*((c.unsteady, len(c.counting)) for c in asked.values()), strict=True)

@@ -1,0 +1,45 @@
+"""What may decide a claim, and what may not: losses that were run again, cells that contradict each other, curves
+that turn, what a verdict undone takes with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+from made_trials import METRIC, claim, one, trials
+
+from steelyard.analysis.claims import judge
+from steelyard.analysis.claims.why import bear_out
+
+SIDES = {"numerator": {"where": {"system": "b"}}, "denominator": {"where": {"system": "a"}}}
+ABOVE = {"kind": "ratio", **SIDES, "direction": "above"}
+EQUAL = {"kind": "equality", **SIDES, "margin": 0.1}
+SYSTEMS = [{"system": s} for s in "ab"]
+MATCHED = [{"system": s, "line": n} for s in "ab" for n in range(3)]
+FAILED = {"status": "failed", "reason": "no route to host", "tainted": None}
+
+
+def twice(system: str, **_: Any) -> dict[str, float]:
+    return {METRIC: 2.0 if system == "b" else 1.0}
+
+
+def along(*levels: float, lines: int = 1, scatter: float = 0.01) -> pl.DataFrame:
+    """Throughput over 1, 2, 4 ... clients, alike on every line."""
+    points = [{"line": n, "clients": 2**place} for n in range(lines) for place in range(len(levels))]
+    return trials(
+        lambda clients, **_: {"ok_per_s": levels[clients.bit_length() - 1]}, points, scatter=scatter
+    )
+
+
+# steady states of matched cells ----------------------------------------------------------------------------
+
+
+def test_both_sides_of_matched_cells_are_asked_for_a_steady_state() -> None:
+    """Two unsteady trials of each numerator and one of each denominator may be false alarms; nine are not."""
+    frame = trials(twice, MATCHED)
+    bad = pl.col("repetition") <= pl.when(pl.col("system") == "b").then(2).otherwise(1)
+    states = pl.when(bad).then(pl.lit("no steady state")).otherwise(pl.col("steady"))
+    found = one(ABOVE, frame.with_columns(states.alias("steady")), ["line"])
+    assert found.direction == "inconclusive"
+    assert found.reasons == ("9 of 36 trials: no steady state",)
