@@ -43,3 +43,46 @@ def test_both_sides_of_matched_cells_are_asked_for_a_steady_state() -> None:
     found = one(ABOVE, frame.with_columns(states.alias("steady")), ["line"])
     assert found.direction == "inconclusive"
     assert found.reasons == ("9 of 36 trials: no steady state",)
+
+
+# what the system failed at first ---------------------------------------------------------------------------
+
+
+def again(*earlier: dict[str, Any] | None) -> pl.DataFrame:
+    """Six trials of each system, of which those of b had these attempts before."""
+    frame = trials(twice, SYSTEMS)
+    rows = [
+        {**row, "earlier": [attempt] if attempt else None}
+        for row, attempt in zip(frame.to_dicts(), [None] * 6 + [*earlier], strict=True)
+    ]
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def test_a_failure_through_the_system_that_was_run_again_counts_as_one() -> None:
+    found = one(ABOVE, again(*[FAILED] * 3, *[None] * 3), [])
+    assert found.direction == "inconclusive"
+    assert not found.curable
+    assert found.reasons == (
+        "system b: 3 of 6 trials were run again: failed (no route to host); those that are left say nothing "
+        "of it",
+    )
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        {**FAILED, "tainted": "steal: 5 %"},
+        {"status": "done", "reason": None, "tainted": "steal: 5 %"},
+        {"status": "interrupted", "reason": None, "tainted": None},
+        {"status": None, "reason": None, "tainted": None},
+    ],
+)
+def test_attempts_that_say_nothing_of_the_system_do_not(attempt: dict[str, Any]) -> None:
+    assert one(ABOVE, again(*[attempt] * 6), []).direction == "confirmed"
+
+
+def test_a_repetition_that_went_well_later_does_not_hide_one_that_failed() -> None:
+    frame = trials(twice, SYSTEMS)
+    lost = frame.filter(pl.col("trial") == 12).with_columns(pl.lit("failed").alias("status"), trial=13)
+    found = one(ABOVE, pl.concat([frame, lost.select(frame.columns)], how="vertical_relaxed"), [])
+    assert found.direction == "inconclusive"
