@@ -86,3 +86,26 @@ def test_a_repetition_that_went_well_later_does_not_hide_one_that_failed() -> No
     lost = frame.filter(pl.col("trial") == 12).with_columns(pl.lit("failed").alias("status"), trial=13)
     found = one(ABOVE, pl.concat([frame, lost.select(frame.columns)], how="vertical_relaxed"), [])
     assert found.direction == "inconclusive"
+
+
+# equality --------------------------------------------------------------------------------------------------
+
+
+def ratios(**of: float) -> pl.DataFrame:
+    """b over a, by line."""
+    points = [{"system": s, "line": line} for s in "ab" for line in of]
+    return trials(lambda system, line: {METRIC: of[line] if system == "b" else 1.0}, points, scatter=0.002)
+
+
+def test_cells_beyond_the_margin_on_either_side_refute_an_equality() -> None:
+    found = one(EQUAL, ratios(x=2.0, y=0.5), ["line"])
+    assert found.direction == "refuted", found.words
+    assert found.chance is not None
+    assert found.chance < 0.05
+    assert "contradict each other" in found.words
+
+
+def test_cells_that_are_each_within_the_margin_confirm_an_equality() -> None:
+    found = one(EQUAL, ratios(x=1.02, y=0.98), ["line"])
+    assert found.direction == "confirmed", found.words
+    assert one({**EQUAL, "margin": 0.0205}, ratios(x=1.02, y=0.98), ["line"]).direction == "inconclusive"
