@@ -109,3 +109,15 @@ def test_cells_that_are_each_within_the_margin_confirm_an_equality() -> None:
     found = one(EQUAL, ratios(x=1.02, y=0.98), ["line"])
     assert found.direction == "confirmed", found.words
     assert one({**EQUAL, "margin": 0.0205}, ratios(x=1.02, y=0.98), ["line"]).direction == "inconclusive"
+
+
+# thresholds ------------------------------------------------------------------------------------------------
+
+THRESHOLD = {"kind": "threshold", "factor": "clients"}
+
+
+def test_a_fall_to_a_plateau_is_no_threshold() -> None:
+    rises = one(THRESHOLD, along(100, 200, 400, 800, 800, 800), ["clients"], metric="ok_per_s")
+    assert rises.direction == "confirmed", rises.words
+    falls = one(THRESHOLD, along(900, 800, 600, 200, 200, 200), ["clients"], metric="ok_per_s")
+    assert falls.direction == "refuted", falls.words

@@ -160,7 +160,8 @@ def _points(line: Line, metric: str) -> tuple[Floats, Floats]:
 
 
 def threshold(claim: Claim, check: Threshold, found: Mapping[Key, Line]) -> Finding:
-    """Whether `linear-then-flat` beats `linear` and `logarithmic` on every line; the plateau or the knee."""
+    """Whether `linear-then-flat` beats `linear` and `logarithmic` on every line, and rises; the plateau or the
+    knee."""
     answers: list[Answer] = []
     said_: list[str] = []
     estimates: list[Interval] = []
@@ -170,6 +171,9 @@ def threshold(claim: Claim, check: Threshold, found: Mapping[Key, Line]) -> Find
         )
         answers.append(_wins(fits, "linear-then-flat", check.largest_miss))
         bent = next((fit for fit in fits.fits if fit.name == "linear-then-flat"), None)
+        if bent and fits.winner == bent.name and bent.parameters["b"].estimate <= 0:
+            answers[-1] = "refuted"  # the model bends either way
+            said_.append("it falls")
         if bent:
             estimates.append(bent.parameters["a" if check.of == "plateau" else "k"])
             said_.append(f"{check.of} {said(estimates[-1])}, weight {fits.weight('linear-then-flat'):.2f}")
