@@ -121,3 +121,32 @@ def test_a_fall_to_a_plateau_is_no_threshold() -> None:
     assert rises.direction == "confirmed", rises.words
     falls = one(THRESHOLD, along(900, 800, 600, 200, 200, 200), ["clients"], metric="ok_per_s")
     assert falls.direction == "refuted", falls.words
+
+
+# what a verdict that is undone takes with it ---------------------------------------------------------------
+
+
+def test_sources_have_no_verdict_that_the_claim_lost() -> None:
+    """Alone the ratio is told apart; among many claims it is not."""
+    frame = trials(lambda system: {METRIC: 1.06 if system == "b" else 1.0}, SYSTEMS, seed=3)
+    papers = {"A": 1.05, "B": 0.9}
+    asked = claim({**ABOVE, "paper": 1.05, "papers": papers})
+    (alone,) = judge([asked], frame, [])
+    assert alone.chance is not None
+    assert 0.001 < alone.chance < 0.05
+    assert [s.direction for s in alone.sources] == ["confirmed", "refuted"]
+    others = [claim({"kind": "value", "unit": "ns", "below": 1.005 + n / 1e3}, id=f"V{n}") for n in range(60)]
+    found = judge([asked, *others], frame, [])[0]
+    assert found.direction == "inconclusive"
+    assert [s.direction for s in found.sources] == ["inconclusive"] * 2
+    assert (found.size, [s.size for s in found.sources]) == (alone.size, [s.size for s in alone.sources])
+
+
+def test_sources_of_a_range_that_is_not_covered_are_not_judged() -> None:
+    frame = along(100, 200, 400)
+    check = {**UP, "paper": 4, "papers": {"A": 4, "B": 0.5}}
+    found = one(check, frame, ["clients"], metric="ok_per_s", covers=[1, 64])
+    assert (found.direction, found.size) == ("range not covered",) * 2
+    assert {(s.direction, s.size) for s in found.sources} == {("range not covered",) * 2}
+    small = one(check, frame, ["clients"], small=True, metric="ok_per_s", covers=[1, 64])
+    assert {(s.direction, s.size) for s in small.sources} == {("range not covered", "not claimed")}
