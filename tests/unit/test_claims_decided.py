@@ -150,3 +150,51 @@ def test_sources_of_a_range_that_is_not_covered_are_not_judged() -> None:
     assert {(s.direction, s.size) for s in found.sources} == {("range not covered",) * 2}
     small = one(check, frame, ["clients"], small=True, metric="ok_per_s", covers=[1, 64])
     assert {(s.direction, s.size) for s in small.sources} == {("range not covered", "not claimed")}
+
+
+# reasons ---------------------------------------------------------------------------------------------------
+
+WHY = {"reason": "it works more", "metric": "server_cpu_us", "expect": "up"}
+
+
+def borne(check: dict[str, Any], frame: pl.DataFrame, factors: list[str], **more: Any) -> Any:
+    (found,) = bear_out(claim(check, why=[WHY], **more), frame, factors)
+    return found
+
+
+def test_a_reason_is_judged_over_the_cells_that_reach_the_target() -> None:
+    """Where both reach it b works twice as hard; past that, where latency is not compared, half as much."""
+    points = [{"system": s, "target": t} for s in "ab" for t in (100, 200, 400)]
+
+    def law(system: str, target: int) -> dict[str, float]:
+        reached = target < 400
+        more = (2.0 if reached else 0.1) if system == "b" else 1.0
+        return {METRIC: more, "server_cpu_us": more, "ok_per_s": target if reached else 250.0}
+
+    frame = trials(law, points, scatter=0.001)
+    found = borne({**ABOVE, "cells": "reached"}, frame, ["target"])
+    assert found.direction == "confirmed", found.words
+    assert "2 matched cells" in found.words
+
+
+def test_a_reason_of_pairs_is_judged_in_pairs() -> None:
+    def law(system: str) -> dict[str, float]:
+        more = 1.05 if system == "b" else 1.0
+        return {METRIC: more, "server_cpu_us": more}
+
+    frame = trials(law, SYSTEMS, 8, scatter=0.005)
+    frame = frame.with_columns(pl.col("server_cpu_us") * 2.0 ** pl.col("repetition"))
+    assert borne({**ABOVE, "paired": True}, frame, []).direction == "confirmed"
+    assert borne({**EQUAL, "paired": True}, frame, []).direction == "confirmed"
+
+
+def test_a_reason_of_most_lines_is_counted() -> None:
+    points = [{"line": n, "clients": c} for n in range(9) for c in (1, 2, 4)]
+
+    def law(line: int, clients: int) -> dict[str, float]:
+        law = clients ** (-1.0 if line == 0 else 1.0)
+        return {METRIC: law, "server_cpu_us": law}
+
+    found = borne({**UP, "most": True}, trials(law, points), ["line", "clients"])
+    assert found.direction == "confirmed", found.words
+    assert "8 of 9 lines" in found.words
