@@ -123,6 +123,29 @@ def test_a_fall_to_a_plateau_is_no_threshold() -> None:
     assert falls.direction == "refuted", falls.words
 
 
+# trends ----------------------------------------------------------------------------------------------------
+
+UP = {"kind": "trend", "factor": "clients", "direction": "up"}
+
+
+def test_a_curve_that_turns_goes_no_one_way() -> None:
+    found = one(UP, along(100, 300, 500, 520, 430), ["clients"], metric="ok_per_s")
+    assert found.direction == "inconclusive"
+    assert "clients 8 to 16 goes the other way" in found.words
+    levels = one(UP, along(100, 300, 500, 520, 520), ["clients"], metric="ok_per_s")
+    assert levels.direction == "confirmed", levels.words
+    assert one({**UP, "direction": "down"}, along(100, 300, 500, 520, 430), ["clients"],
+               metric="ok_per_s").direction == "refuted"  # fmt: skip
+
+
+def test_lines_that_turn_are_none_of_most() -> None:
+    turning = along(100, 300, 500, 520, 430, lines=5)
+    most = {**UP, "most": True}
+    assert one(most, turning, ["line", "clients"], metric="ok_per_s").direction == "inconclusive"
+    rising = along(100, 300, 500, 520, 560, lines=5)
+    assert one(most, rising, ["line", "clients"], metric="ok_per_s").direction == "confirmed"
+
+
 # what a verdict that is undone takes with it ---------------------------------------------------------------
 
 

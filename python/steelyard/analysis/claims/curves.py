@@ -69,7 +69,8 @@ def evidence(found: Mapping[Key, Line], metric: str) -> tuple[Evidence, ...]:
 
 
 def trend(claim: Claim, check: Trend, found: Mapping[Key, Line]) -> Finding:
-    """The common slope on logarithms of metric and factor; each line has a level of its own."""
+    """The common slope on logarithms of metric and factor; each line has a level of its own. A slope that
+    holds over the whole confirms nothing where two neighbouring levels surely go the other way."""
     told = {key: s for key, line in found.items() if len(s := samples(line, claim.metric)) > 1}
     if not told:
         raise ValueError("no line has trials to go by at two levels")
@@ -77,6 +78,11 @@ def trend(claim: Claim, check: Trend, found: Mapping[Key, Line]) -> Finding:
         (line_name(key), s.interval.estimate, s.p) for key, one in told.items() for s in [slope_of([one])]
     ]
     if check.most:
+        turning = _turns(told, check, [effect > 0 for _, effect, _ in apart])
+        apart = [  # a line that turns goes neither way
+            (name, effect, 1.0 if key in turning else p)
+            for key, (name, effect, p) in zip(told, apart, strict=True)
+        ]
         counted, words, p = most(apart, check.direction == "up", "lines")
         return Finding(counted, words, None, evidence(found, claim.metric), p)
     if against := contradiction(apart):
@@ -87,7 +93,29 @@ def trend(claim: Claim, check: Trend, found: Mapping[Key, Line]) -> Finding:
     if check.levels:
         words = f"last level over first {said(ends)}"
     answer = sign(slope.interval, check.direction == "up", 0.0)
+    turns = _turns(told, check, [check.direction == "up"] * len(told))
+    if answer == "confirmed" and turns:
+        words = f"{words}; but {next(iter(turns.values()))}"
+        return Finding("inconclusive", words, ends, evidence(found, claim.metric))
     return Finding(answer, words, ends, evidence(found, claim.metric), slope.p)
+
+
+def _turns(
+    told: Mapping[Key, Mapping[float, Sample]], check: Trend, upwards: Sequence[bool]
+) -> dict[Key, str]:
+    """Lines of which two neighbouring levels go another way than their line beyond chance (Holm over all
+    pairs), each with the first such pair in words."""
+    ways = dict(zip(told, upwards, strict=True))
+    pairs = [(key, low, high) for key, line in told.items() for low, high in pairwise(line)]
+    steps = [versus(told[key][low], told[key][high]) for key, low, high in pairs]
+    sure = holm([step.difference_p() for step in steps]) < LEVEL
+    found: dict[Key, str] = {}
+    for (key, low, high), step, shown in zip(pairs, steps, sure, strict=True):
+        if shown and (step.log_ratio > 0) != ways[key]:
+            ends = [level_text(check.levels[int(p) - 1]) if check.levels else f"{p:g}" for p in (low, high)]
+            at = f" at {line_name(key)}" if key else ""
+            found.setdefault(key, f"{check.factor} {' to '.join(ends)} goes the other way{at}")
+    return found
 
 
 def line_name(key: Key) -> str:
