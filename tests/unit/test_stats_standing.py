@@ -138,6 +138,17 @@ def test_looks_as_a_run_tells_of_them() -> None:
     assert [look.repetitions for look in later.taken] == [{1: 2, 2: 2}, {1: 3, 2: 2}]
 
 
+def test_what_takes_the_place_of_disturbed_trials_is_looked_at_anew() -> None:
+    """As many trials are done before and after; those that count are others."""
+    design = {"repetitions": 2, "budget": {"time": None, "repetitions": None, "fixed": False}}
+    told = {"design": design, "looks": [{"repetitions": {"1": 1, "2": 2}, "most": 8, "claims": []}]}
+    before = [row(1), row(1, tainted="steal: 5 %"), row(2), row(2)]
+    assert len(looks_of({**told, "trials": before}).taken) == 1
+    after = looks_of({**told, "trials": [row(1), row(1), row(2), row(2)]})
+    assert [look.repetitions for look in after.taken] == [{1: 1, 2: 2}, {1: 2, 2: 2}]
+    assert len(after.at({1, 2})) == 2
+
+
 def test_the_table_says_what_was_added() -> None:
     claims = [{"claim": "C1", "further": 1, "words": "undecided"}, {"claim": "C2", "further": 0, "words": ""}]
     looks = [
