@@ -29,7 +29,8 @@ def frame(ratio: float, repetitions: int = 6, **columns: Any) -> pl.DataFrame:
     scatter = np.linspace(-0.045, 0.045, repetitions)
     rows = [
         {"system": "x", "variant": None, "status": "done", "tainted": None, "steady": "steady", "heap": heap,
-         "point": heap, "repetition": n + 1, METRIC: float(np.exp(scatter[n]) * (ratio if heap == 2 else 1))}
+         "trial": (heap - 1) * repetitions + n + 1, "point": heap, "repetition": n + 1,
+         METRIC: float(np.exp(scatter[n]) * (ratio if heap == 2 else 1))}
         for heap in (1, 2) for n in range(repetitions)
     ]  # fmt: skip
     for name, values in columns.items():

@@ -31,7 +31,8 @@ def trial_frame(folder: Path, model: ReportModel | None = None) -> pl.DataFrame:
     """`steelyard.open(folder).trials()` with what only the analysis knows.
 
     Added columns: `steady` (`steady`, `too short`, `no steady state`, or null), `server_died` (in words),
-    `attempts` (what went before, in words), `earlier` (the same as data), `wrong_values`, `saturated_share` (of the seconds),
+    `attempts` (what went before, in words), `earlier` (the same as data), `wrong_values`,
+    `saturated_share` (of the seconds),
     `false_alarms` (share of level trials as long as it that are called unsteady, at most);
     `steady_per_s` (mean of the steady part in a closed loop), `client_cpu_us`, `server_cpu_us` and
     `master_cpu_us` per operation, `client_cpu_cores`, `ok_share`; how far engines lie apart

@@ -111,8 +111,8 @@ def _figures(entry: Entry, studies: Studies) -> Iterator[str]:
 
 
 def _figure(figure: Printed, by: str, claim: Claim, name: str) -> str:
-    """What speaks against a source's figure as one of a claim: that of the source, or else of any; and that the
-    claim says the opposite, so that what bears it out would deny the figure."""
+    """What speaks against a source's figure as one of a claim: that of the source, or else of any; and that
+    the claim says the opposite, so that what bears it out would deny the figure."""
     own = claim.sources.get(by)
     printed = [own] if own else [*claim.sources.values()]
     ours = (figure.band, _turned(figure.band))

@@ -188,8 +188,8 @@ def _points(line: Line, metric: str) -> tuple[Floats, Floats]:
 
 
 def threshold(claim: Claim, check: Threshold, found: Mapping[Key, Line]) -> Finding:
-    """Whether `linear-then-flat` beats `linear` and `logarithmic` on every line, and rises; the plateau or the
-    knee."""
+    """Whether `linear-then-flat` beats `linear` and `logarithmic` on every line, and rises; the plateau or
+    the knee."""
     answers: list[Answer] = []
     said_: list[str] = []
     estimates: list[Interval] = []

@@ -83,8 +83,8 @@ def _sharers(claims: int, looks: Looks) -> str:
 
 
 def _undecided(one: Verdict, reason: str) -> Verdict:
-    """Without a direction, of other sources too: theirs rests on the same test. Sizes go by the plain interval,
-    whether it holds 1 or not, and stay."""
+    """Without a direction, of other sources too: theirs rests on the same test. Sizes go by the plain
+    interval, whether it holds 1 or not, and stay."""
     sources = tuple(replace(s, direction=_if_claimed(s.direction, "inconclusive")) for s in one.sources)
     return replace(one, direction="inconclusive", sources=sources, reasons=(*one.reasons, reason))
 
@@ -123,7 +123,7 @@ def _against(cells: Judged, claim: Claim) -> tuple[str, ...]:
     found = _once(
         (cell, reason) for cell, metric in cells for reason in cell.against(metric, bool(claim.unsteady))
     )
-    asked = {  # both sides of a matched cell have its key, and sides that differ in metric only the same trials
+    asked = {  # by trials: both sides of a matched cell have its key, and may be the same trials
         frozenset(row["trial"] for row in cell.rows): cell
         for cell, metric in cells
         if metric not in STANDING and not claim.unsteady

@@ -92,7 +92,7 @@ def known(column: str, columns: Sequence[str], what: str) -> None:
 
 
 def _run_again(rows: list[Row], columns: Sequence[str]) -> list[Row]:
-    """Without trials that do not count and whose repetition was run again; what the system lost stays lost."""
+    """Without trials that do not count and whose repetition was run again; the system's losses stay."""
     good = {_place(row, columns) for row in rows if not lost(row)}
     return [
         row

@@ -82,7 +82,6 @@ def told(found: Sequence[Lost], of: int, what: str = "do not count") -> list[str
     for one in found:
         kinds.setdefault(one.kind, []).append(one)
     return [
-        f"{len(ones)} of {of} trials {what}: {kind}"
-        + (f" ({ones[0].detail})" if ones[0].detail else "")
+        f"{len(ones)} of {of} trials {what}: {kind}" + (f" ({ones[0].detail})" if ones[0].detail else "")
         for kind, ones in kinds.items()
     ]

@@ -184,11 +184,7 @@ def _pairs(cells: Matched, metrics: Sequence[Metric]) -> tuple[list[Pair], list[
 def _lost(a: Cell, b: Cell) -> str:
     """What either side lost through the system itself: the trials that are left say nothing of it."""
     sides = (("A", a), ("B", b))
-    return "; ".join(
-        f"{name}: {words}"
-        for name, cell in sides
-        for words in cell.system_losses
-    )
+    return "; ".join(f"{name}: {words}" for name, cell in sides for words in cell.system_losses)
 
 
 def _floors(noise: str, metrics: Sequence[Metric], cells: Matched) -> dict[str, float]:
