@@ -64,7 +64,7 @@ class Source:
              "tainted": "steal: 5 %" if self.disturbed[pair, side, n] else None}
             for pair, count in enumerate(repetitions) for side in (0, 1) for n in range(count)
         ]  # fmt: skip
-        return pl.DataFrame(rows, infer_schema_length=None)
+        return pl.DataFrame(rows, infer_schema_length=None).with_row_index("trial", offset=1)
 
 
 def study(source: Source, asked: list[Claim], *, honest: bool) -> Ended:

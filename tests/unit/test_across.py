@@ -119,11 +119,16 @@ def test_a_ratio_of_ours_is_turned_to_the_questions(built: Across) -> None:
     assert level["slower"].ratio.estimate == pytest.approx(1 / 1.4, rel=0.05)  # type: ignore[union-attr]
 
 
-def test_what_is_confirmed_bears_out_and_what_is_refuted_bears_out_the_other(built: Across) -> None:
+def test_what_is_confirmed_bears_out_and_what_is_refuted_bears_out_the_other(
+    built: Across, run: Path
+) -> None:
     level, threads = ours(built, "level"), ours(built, "threads")
     assert [level[claim].bears_out for claim in ("slower", "sooner", "x")] == ["ONE", "ONE", ""]
     assert (threads["C1"].bears_out, threads["C1"].against) == ("raise latency", "")
     assert (threads["C4"].bears_out, threads["C4"].against) == ("", "lower it"), "one of three sides"
+    apart = {**QUESTIONS, "threads": QUESTIONS["threads"].model_copy(update={"beyond_trend": True})}
+    on = ours(build_across([run], papers(), apart), "threads")
+    assert (on["C1"].direction, on["C1"].bears_out) == ("confirmed", ""), "what levels off rises, too"
     assert threads["C1"].ratio is None
     assert threads["C1"].found.startswith("2.")
 

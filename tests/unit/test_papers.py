@@ -13,6 +13,7 @@ from steelyard.errors import InputError
 from steelyard.spec.asked import Asked
 from steelyard.spec.checklist import asked_of_shipped, faults, not_shipped
 from steelyard.spec.papers import Paper, Question, read_papers, read_questions
+from steelyard.spec.printed import Printed
 
 TABLE_4 = {
     f"4 {workload} {load} {nodes}" for workload in "AB" for load in (0.8, 1.0, 1.5) for nodes in (1, 2, 6)
@@ -152,18 +153,18 @@ def found(read: dict[str, Any], **more: Any) -> list[str]:
         ({"question": "q", "side": "C"}, "p, claim read: answers 'C'; the sides are A, B"),
         ({"question": "q", "side": "B", "figure": 0.5},
          "p, claim read: answers B, and its figure 0.5 lies on the side of A"),
-        ({"question": "q", "figure": 0.4}, "p, claim read: prints 0.4, and p/s: read does not"),
+        ({"question": "q", "figure": 0.4}, "p, claim read: prints 0.4, and p/s: read has 0.5 of the paper"),
     ],
 )  # fmt: skip
 def test_what_does_not_match_is_told(read: dict[str, Any], told: str) -> None:
     assert told in found(read)
 
 
-@pytest.mark.parametrize("figure", [0.5, 0.7, 2.0, None])
-def test_what_matches_is_not(figure: float | None) -> None:
+@pytest.mark.parametrize(("figure", "by"), [(0.5, ""), (0.7, "B"), (2.0, ""), (None, "")])
+def test_what_matches_is_not(figure: float | None, by: str) -> None:
     """The paper's own figure, that of a source it quotes, the same ratio turned over, and none."""
     side = "B" if figure == 2.0 else "A"
-    assert found({"question": "q", "side": side, "figure": figure}) == []
+    assert found({"question": "q", "side": side, "figure": figure, "by": by}) == []
 
 
 def test_claims_that_no_entry_names_and_questions_that_one_answers_are_told() -> None:
@@ -225,3 +226,30 @@ def test_the_check_ends_with_one_if_anything_does_not_match(
     code, told = run("--check")
     assert code == len(left)
     assert all(line in told for line in left)
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ({"by": "B", "figure": 0.5}, "p, claim read: prints 0.5, and p/s: read has 0.7 of B"),
+        ({"by": "B", "figure": 0.7}, ""),
+        ({"by": "C", "figure": 0.5}, ""),
+        ({"by": "D", "figure": 2.5}, "prints 2.5, on the other side of 1 than p/s: read claims"),
+    ],
+)
+def test_an_entry_prints_its_own_sources_figure(entry: dict[str, Any], told: str) -> None:
+    """Not that of another source, and none that denies what the claim says."""
+    check = ASKED.claims[0].check.model_copy(
+        update={"papers": {"B": Printed(low=0.7, high=0.7), "D": Printed(low=2.5, high=2.5)}}
+    )
+    asked = ASKED.model_copy(
+        update={"claims": (ASKED.claims[0].model_copy(update={"check": check}), *ASKED.claims[1:])}
+    )
+    side = "B" if entry["figure"] > 1 else "A"
+    paper = Paper.model_validate(
+        {"title": "P", "claims": {"read": {"says": "Reads.", "claims": {"p/s": ["read", "other"]},
+                                           "question": "q", "side": side, **entry}}}
+    )  # fmt: skip
+    found = [f for f in faults({"p": paper}, {"q": Question.model_validate(QUESTION)}, {"p/s": asked})
+             if "print" in f]  # fmt: skip
+    assert [told in f for f in found] == ([True] if told else [])

@@ -255,6 +255,18 @@ def test_latex_has_no_accidental_commands() -> None:
     assert r"x y & 1 \\" in text
 
 
+def test_attempts_that_failed_before_are_data(run: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "run"
+    shutil.copytree(run, copy)
+    info = json.loads((copy / "run.json").read_text())
+    attempt = {"status": "failed", "reason": "no route to host", "tainted": None}
+    info["trials"][1]["attempts"] = [{**attempt, "folder": "attempts/002.1", "seconds": 1.0}]
+    (copy / "run.json").write_text(json.dumps(info))
+    first, second = trial_frame(copy).sort("trial")["earlier"].to_list()[:2]
+    assert (first, second) == (None, [attempt])
+    assert "no route to host" in steelyard.open(copy).analysed().write_csv()
+
+
 def test_scripts_get_all_of_it_as_a_frame(run: Path, model: ReportModel) -> None:
     frame = trial_frame(run, model)
     assert {"replica_reads_per_op", "load_ok_per_s", "server_cpu_share", "outside_s"} <= set(frame.columns)

@@ -29,7 +29,8 @@ def frame(ratio: float, repetitions: int = 6, **columns: Any) -> pl.DataFrame:
     scatter = np.linspace(-0.045, 0.045, repetitions)
     rows = [
         {"system": "x", "variant": None, "status": "done", "tainted": None, "steady": "steady", "heap": heap,
-         "point": heap, "repetition": n + 1, METRIC: float(np.exp(scatter[n]) * (ratio if heap == 2 else 1))}
+         "trial": (heap - 1) * repetitions + n + 1, "point": heap, "repetition": n + 1,
+         METRIC: float(np.exp(scatter[n]) * (ratio if heap == 2 else 1))}
         for heap in (1, 2) for n in range(repetitions)
     ]  # fmt: skip
     for name, values in columns.items():
@@ -136,6 +137,17 @@ def test_looks_as_a_run_tells_of_them() -> None:
     assert looks_of(told) == before
     later = looks_of({**told, "trials": [*trials, row(1)]})
     assert [look.repetitions for look in later.taken] == [{1: 2, 2: 2}, {1: 3, 2: 2}]
+
+
+def test_what_takes_the_place_of_disturbed_trials_is_looked_at_anew() -> None:
+    """As many trials are done before and after; those that count are others."""
+    design = {"repetitions": 2, "budget": {"time": None, "repetitions": None, "fixed": False}}
+    told = {"design": design, "looks": [{"repetitions": {"1": 1, "2": 2}, "most": 8, "claims": []}]}
+    before = [row(1), row(1, tainted="steal: 5 %"), row(2), row(2)]
+    assert len(looks_of({**told, "trials": before}).taken) == 1
+    after = looks_of({**told, "trials": [row(1), row(1), row(2), row(2)]})
+    assert [look.repetitions for look in after.taken] == [{1: 1, 2: 2}, {1: 2, 2: 2}]
+    assert len(after.at({1, 2})) == 2
 
 
 def test_the_table_says_what_was_added() -> None:

@@ -19,6 +19,8 @@ from steelyard.results.frames import RUN, Results, frame_of_rows
 from steelyard.results.histograms import held
 
 WORDS = ("steady", "server_died", "attempts", "tainted", "reason")
+EARLIER = ("status", "reason", "tainted")
+"""What is known of an attempt that came before."""
 ADDED = (
     "wrong_values", "saturated_share", "false_alarms", "steady_per_s", "client_cpu_us", "client_cpu_cores",
     "server_cpu_us", "master_cpu_us", "ok_share", "engines_throughput_spread", *APART, *READ,
@@ -29,7 +31,8 @@ def trial_frame(folder: Path, model: ReportModel | None = None) -> pl.DataFrame:
     """`steelyard.open(folder).trials()` with what only the analysis knows.
 
     Added columns: `steady` (`steady`, `too short`, `no steady state`, or null), `server_died` (in words),
-    `attempts` (what went before, in words), `wrong_values`, `saturated_share` (of the seconds),
+    `attempts` (what went before, in words), `earlier` (the same as data), `wrong_values`,
+    `saturated_share` (of the seconds),
     `false_alarms` (share of level trials as long as it that are called unsteady, at most);
     `steady_per_s` (mean of the steady part in a closed loop), `client_cpu_us`, `server_cpu_us` and
     `master_cpu_us` per operation, `client_cpu_cores`, `ok_share`; how far engines lie apart
@@ -47,10 +50,13 @@ def trial_frame(folder: Path, model: ReportModel | None = None) -> pl.DataFrame:
     for said in Results(folder).planned():
         if (trial := trials.get(int(said["trial"]))) is not None:
             status = "cut short" if trial.partial else trial.status
+            earlier = [{name: one.get(name) for name in EARLIER} for one in trial.earlier]
             said |= {"status": status, **trial.figures, "attempts": trial.attempts or None}
+            said |= {"earlier": earlier or None}
         rows.append(said)
     frame = frame_of_rows(rows)
-    schema = dict.fromkeys(WORDS, pl.String) | dict.fromkeys(ADDED, pl.Float64)
+    attempts = pl.List(pl.Struct(dict.fromkeys(EARLIER, pl.String)))
+    schema = dict.fromkeys(WORDS, pl.String) | dict.fromkeys(ADDED, pl.Float64) | {"earlier": attempts}
     missing = [pl.lit(None, dtype=of).alias(name) for name, of in schema.items() if name not in frame.columns]
     return frame.with_columns(missing).cast(dict(schema))  # type: ignore[arg-type]
 

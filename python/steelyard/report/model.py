@@ -43,6 +43,8 @@ class TrialReport:
     """What outside the study disturbed it; empty when nothing did."""
     attempts: str = ""
     """What became of earlier attempts at it; empty when there were none."""
+    earlier: tuple[Mapping[str, Any], ...] = ()
+    """The same as run.json tells it (docs/format.md)."""
     paired: Paired | None = None
     """Itself beside its control; None where nothing was done to the cluster, or nothing is its control."""
 
@@ -300,4 +302,5 @@ def _trial(
         derived=derived(source, manifest, design),
         tainted=str(entry.get("tainted") or ""),
         attempts="; ".join(map(_attempt, entry.get("attempts") or ())),
+        earlier=tuple(entry.get("attempts") or ()),
     )

@@ -14,10 +14,11 @@ class Opened(Results):
     """What `steelyard.open` gives."""
 
     def analysed(self) -> pl.DataFrame:
-        """`trials()` of the measured phase, and every figure that claims may name (`report.figures`)."""
+        """`trials()` of the measured phase, and every figure that claims may name (`report.figures`); earlier
+        attempts in words only, so that it can be written as CSV."""
         from steelyard.report.figures import trial_frame
 
-        return trial_frame(self.path)
+        return trial_frame(self.path).drop("earlier")
 
     def claims(self) -> pl.DataFrame:
         """One row a claim of the study: what was claimed, found and decided; no rows without claims."""

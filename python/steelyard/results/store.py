@@ -210,8 +210,10 @@ class RunFolder:
         self._write()
 
     def done(self) -> dict[int, int]:
-        """Point -> trials of it that are done; those that do not count included."""
-        return Counter(row.point for row in self.rows.values() if row.status == "done")
+        """Point -> trials of it that are done and were not disturbed. An attempt that counts stays, so that
+        other attempts that count are more of them, and a look of their own."""
+        rows = self.rows.values()
+        return Counter(row.point for row in rows if row.status == "done" and not row.tainted)
 
     def looked(self, look: dict[str, Any]) -> None:
         """Note a look; one at the same trials as the last is that look again."""

@@ -10,9 +10,11 @@ from pydantic import ValidationError
 
 from steelyard.errors import InputError, nearest
 from steelyard.spec.asked import Asked
-from steelyard.spec.checks import Claim, Value
+from steelyard.spec.checks import Claim, Ratio, Speedup, Trend, Value
 from steelyard.spec.papers import Entry, Paper, Question
+from steelyard.spec.printed import Printed
 from steelyard.spec.shipped import shipped
+from steelyard.spec.sides import upwards
 from steelyard.spec.workloads import parse_toml, read_text
 
 Studies = Mapping[str, Asked]
@@ -98,16 +100,39 @@ def _undecided(entry: Entry, studies: Studies) -> Iterator[str]:
 
 
 def _figures(entry: Entry, studies: Studies) -> Iterator[str]:
-    """Claims that print another figure than the entry does, which may be the ratio turned over."""
+    """Claims that print another figure than the entry does, or deny it; it may be the ratio turned over."""
     if entry.figure is None:
         return
-    own = (entry.figure.band, _turned(entry.figure.band))
     for study, ids in entry.claims.items():
         known = _claims(studies[study]) if study in studies else {}
         for claim in (known[one] for one in ids if one in known):
-            printed = [one.band for one in claim.sources.values()]
-            if printed and not any(_same(one, other) for one in printed for other in own):
-                yield f"prints {entry.figure.words}, and {study}: {claim.id} does not"
+            if fault := _figure(entry.figure, entry.by, claim, f"{study}: {claim.id}"):
+                yield f"prints {entry.figure.words}, {fault}"
+
+
+def _figure(figure: Printed, by: str, claim: Claim, name: str) -> str:
+    """What speaks against a source's figure as one of a claim: that of the source, or else of any; and that
+    the claim says the opposite, so that what bears it out would deny the figure."""
+    own = claim.sources.get(by)
+    printed = [own] if own else [*claim.sources.values()]
+    ours = (figure.band, _turned(figure.band))
+    alike = [one for one in printed if any(_same(one.band, band) for band in ours)]
+    if printed and not alike:
+        return f"and {name} has {own.words} of {by or 'the paper'}" if own else f"and {name} does not"
+    up = _claimed(claim)
+    if up is not None and alike and all(upwards(one) is (not up) for one in alike):
+        return f"on the other side of 1 than {name} claims"
+    return ""
+
+
+def _claimed(claim: Claim) -> bool | None:
+    """Whether a claim's ratio is claimed to lie above 1; None where it says nothing of that."""
+    check = claim.check
+    if isinstance(check, Ratio):
+        return check.upwards
+    if isinstance(check, (Trend, Speedup)):
+        return check.direction in ("up", "above")
+    return None
 
 
 Band = tuple[float, float]

@@ -115,6 +115,8 @@ class Question(Model):
     """The ratio in which papers print their answers; empty where they print none."""
     sides: Annotated[tuple[str, ...], LISTED, Field(min_length=2)]
     """The answers: where that ratio lies below 1, where above; further ones have no ratio."""
+    beyond_trend: bool = False
+    """Whether several of the sides go the same way: a trend that is confirmed bears none of them out."""
 
     def side(self, entry: Entry) -> str:
         """How an entry answers; empty where it does not say."""

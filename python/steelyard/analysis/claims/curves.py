@@ -70,7 +70,8 @@ def evidence(found: Mapping[Key, Line], metric: str) -> tuple[Evidence, ...]:
 
 
 def trend(claim: Claim, check: Trend, found: Mapping[Key, Line]) -> Finding:
-    """The common slope on logarithms of metric and factor; each line has a level of its own."""
+    """The common slope on logarithms of metric and factor; each line has a level of its own. A slope that
+    holds over the whole confirms nothing where two neighbouring levels surely go the other way."""
     told = {key: s for key, line in found.items() if len(s := samples(line, claim.metric)) > 1}
     if not told:
         raise ValueError("no line has trials to go by at two levels")
@@ -78,6 +79,11 @@ def trend(claim: Claim, check: Trend, found: Mapping[Key, Line]) -> Finding:
         (line_name(key), s.interval.estimate, s.p) for key, one in told.items() for s in [slope_of([one])]
     ]
     if check.most:
+        turning = _turns(told, check, [effect > 0 for _, effect, _ in apart])
+        apart = [  # a line that turns goes neither way
+            (name, effect, 1.0 if key in turning else p)
+            for key, (name, effect, p) in zip(told, apart, strict=True)
+        ]
         counted, words, p = most(apart, check.direction == "up", "lines")
         return Finding(counted, words, None, evidence(found, claim.metric), p)
     if against := contradiction(apart):
@@ -88,7 +94,29 @@ def trend(claim: Claim, check: Trend, found: Mapping[Key, Line]) -> Finding:
     if check.levels:
         words = f"last level over first {said(ends)}"
     answer = sign(slope.interval, check.direction == "up", 0.0)
+    turns = _turns(told, check, [check.direction == "up"] * len(told))
+    if answer == "confirmed" and turns:
+        words = f"{words}; but {next(iter(turns.values()))}"
+        return Finding("inconclusive", words, ends, evidence(found, claim.metric))
     return Finding(answer, words, ends, evidence(found, claim.metric), slope.p)
+
+
+def _turns(
+    told: Mapping[Key, Mapping[float, Sample]], check: Trend, upwards: Sequence[bool]
+) -> dict[Key, str]:
+    """Lines of which two neighbouring levels go another way than their line beyond chance (Holm over all
+    pairs), each with the first such pair in words."""
+    ways = dict(zip(told, upwards, strict=True))
+    pairs = [(key, low, high) for key, line in told.items() for low, high in pairwise(line)]
+    steps = [versus(told[key][low], told[key][high]) for key, low, high in pairs]
+    sure = holm([step.difference_p() for step in steps]) < LEVEL
+    found: dict[Key, str] = {}
+    for (key, low, high), step, shown in zip(pairs, steps, sure, strict=True):
+        if shown and (step.log_ratio > 0) != ways[key]:
+            ends = [level_text(check.levels[int(p) - 1]) if check.levels else f"{p:g}" for p in (low, high)]
+            at = f" at {line_name(key)}" if key else ""
+            found.setdefault(key, f"{check.factor} {' to '.join(ends)} goes the other way{at}")
+    return found
 
 
 def line_name(key: Key) -> str:
@@ -173,7 +201,8 @@ def _points(line: Line, metric: str) -> tuple[Floats, Floats]:
 
 
 def threshold(claim: Claim, check: Threshold, found: Mapping[Key, Line]) -> Finding:
-    """Whether `linear-then-flat` beats `linear` and `logarithmic` on every line; the plateau or the knee."""
+    """Whether `linear-then-flat` beats `linear` and `logarithmic` on every line, and rises; the plateau or
+    the knee."""
     answers: list[Answer] = []
     said_: list[str] = []
     estimates: list[Interval] = []
@@ -183,6 +212,9 @@ def threshold(claim: Claim, check: Threshold, found: Mapping[Key, Line]) -> Find
         )
         answers.append(_wins(fits, "linear-then-flat", check.largest_miss))
         bent = next((fit for fit in fits.fits if fit.name == "linear-then-flat"), None)
+        if bent and fits.winner == bent.name and bent.parameters["b"].estimate <= 0:
+            answers[-1] = "refuted"  # the model bends either way
+            said_.append("it falls")
         if bent:
             estimates.append(bent.parameters["a" if check.of == "plateau" else "k"])
             said_.append(f"{check.of} {said(estimates[-1])}, weight {fits.weight('linear-then-flat'):.2f}")

@@ -84,8 +84,26 @@ def _sharers(claims: int, looks: Looks) -> str:
 
 
 def _undecided(one: Verdict, reason: str) -> Verdict:
-    open_: Answer = "not claimed" if one.size == "not claimed" else "inconclusive"
-    return replace(one, direction="inconclusive", size=open_, reasons=(*one.reasons, reason))
+    """Without a direction, of other sources too: theirs rests on the same test. Sizes go by the plain
+    interval, whether it holds 1 or not, and stay."""
+    sources = tuple(replace(s, direction=_if_claimed(s.direction, "inconclusive")) for s in one.sources)
+    return replace(one, direction="inconclusive", sources=sources, reasons=(*one.reasons, reason))
+
+
+def _not_covered(one: Verdict, left: str) -> Verdict:
+    """Nothing of it is judged, nor of other sources."""
+    word: Answer = "range not covered"
+    sources = tuple(
+        replace(s, direction=_if_claimed(s.direction, word), size=_if_claimed(s.size, word))
+        for s in one.sources
+    )
+    return replace(one, direction=word, size=_if_claimed(one.size, word), sources=sources, chance=None,
+                   reasons=(left, *one.reasons))  # fmt: skip
+
+
+def _if_claimed(answer: Answer, instead: Answer) -> Answer:
+    """What is not claimed stays so."""
+    return answer if answer == "not claimed" else instead
 
 
 def _one(claim: Claim, trials: Trials, small: bool) -> Verdict:
@@ -98,11 +116,7 @@ def _one(claim: Claim, trials: Trials, small: bool) -> Verdict:
         reasons = (*reasons, f"not measured: {made.missing}")
     verdict = _verdict(claim, made, reasons, small)
     left = uncovered(claim, made.judged) if claim.covers else ""
-    if not left:
-        return verdict
-    size_: Answer = "not claimed" if verdict.size == "not claimed" else "range not covered"
-    return replace(verdict, direction="range not covered", size=size_, chance=None,
-                   reasons=(left, *verdict.reasons))  # fmt: skip
+    return _not_covered(verdict, left) if left else verdict
 
 
 def _against(cells: Judged, claim: Claim) -> tuple[str, ...]:
@@ -110,7 +124,11 @@ def _against(cells: Judged, claim: Claim) -> tuple[str, ...]:
     found = _once(
         (cell, reason) for cell, metric in cells for reason in cell.against(metric, bool(claim.unsteady))
     )
-    asked = {cell.key: cell for cell, metric in cells if metric not in STANDING and not claim.unsteady}
+    asked = {  # by trials: both sides of a matched cell have its key, and may be the same trials
+        frozenset(row["trial"] for row in cell.rows): cell
+        for cell, metric in cells
+        if metric not in STANDING and not claim.unsteady
+    }
     if not found and not by_accident([*asked.values()]):
         bad, trials = (
             sum(of) for of in zip(*((c.restless, len(c.counting)) for c in asked.values()), strict=True)

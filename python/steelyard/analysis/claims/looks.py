@@ -20,7 +20,7 @@ class Look:
     """One look at all claims.
 
     Attributes:
-        repetitions: point -> trials of it that were done.
+        repetitions: point -> trials of it that were done undisturbed.
         most: repetitions of a point that there may be in all.
         last: whether it was known, before anything was judged, that the budget's time allows no more.
     """

@@ -86,22 +86,29 @@ def ratio(claim: Claim, check: Ratio, pairs: Sequence[Pair]) -> Finding:
 
 
 def equality(claim: Claim, check: Equality, pairs: Sequence[Pair]) -> Finding:
-    """Whether the ratio lies within the margin around 1."""
+    """Whether the ratio lies within the margin around 1; of cells that contradict each other each must, for
+    they are not pooled."""
     compared = _compared(claim, check, pairs)
-    estimate = geometric_mean(compared.found)
+    against = contradiction(compared.told)
+    whole = None if against else geometric_mean(compared.found)
     low, high = 1 / (1 + check.margin), 1 + check.margin
-    words = f"ratio {said(estimate)}, margin {check.margin:.0%}"
-    if against := contradiction(compared.told):
-        return Finding("inconclusive", f"ratios {against}", None, compared.evidence)
-    far = _beyond(compared, estimate, (low, high))
+    found = f"ratio {said(whole)}" if whole else f"ratios {against}"
+    words = f"{found}, margin {check.margin:.0%}"
+    far = _beyond(compared, whole, (low, high))
     if far < LEVEL:
         return Finding("refuted", words, None, compared.evidence, far)
-    answer: Answer = "confirmed" if estimate.within(low, high) else "inconclusive"
-    return Finding(answer, words, None, compared.evidence, alike(compared.found, check.margin))
+    if whole:
+        near, inside = alike(compared.found, check.margin), whole.within(low, high)
+    else:
+        near = max(one.equivalence_p(check.margin) for one in compared.found)
+        inside = all(one.interval().within(low, high) for one in compared.found)
+    answer: Answer = "confirmed" if inside else "inconclusive"
+    return Finding(answer, words, None, compared.evidence, near)
 
 
-def _beyond(compared: _Cells, whole: Interval, borders: tuple[float, float]) -> float:
-    """The chance at which the whole, or one cell (Holm), lies beyond the margin; of either (Bonferroni)."""
+def _beyond(compared: _Cells, whole: Interval | None, borders: tuple[float, float]) -> float:
+    """The chance at which the whole, or one cell (Holm), lies beyond the margin; of either (Bonferroni).
+    Without a whole, of one cell."""
     low, high = borders
     plain = [one for one in compared.found if isinstance(one, (Contrast, Extremes, Signs))]
     cells = [
@@ -110,6 +117,8 @@ def _beyond(compared: _Cells, whole: Interval, borders: tuple[float, float]) -> 
         else 1.0
         for one in plain
     ]
+    if whole is None:
+        return float(min(holm(cells)))
     together = 1.0
     if not low <= whole.estimate <= high and len(plain) == len(compared.found):
         together = chance([scaled(one, 1 / (high if whole.estimate > 1 else low)) for one in plain])

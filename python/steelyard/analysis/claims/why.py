@@ -15,6 +15,7 @@ from steelyard.spec.checks import (
     Check,
     Claim,
     Elsewhere,
+    Equality,
     Order,
     Ratio,
     Side,
@@ -92,17 +93,31 @@ def _together(claim: Claim, parts: Sequence[Verdict]) -> Verdict:
 
 
 def _check(claim: Claim, why: Why) -> Check:
-    """The claim's check with the reason's direction; sizes are not claimed."""
+    """The claim's check, over the same cells, with the reason's direction; sizes are not claimed."""
     check, up = claim.check, why.expect == "up"
     if isinstance(check, Sided):
-        match = check.match
-        if match is not None and isinstance(check, (SlopeCheck, Speedup)):
-            match = (*match, check.factor)
-        return _ratio(check.numerator, check.denominator, up, match)
+        return _sided(check, up)
     if isinstance(check, Order):
         return Order(factor=check.factor, groups=check.groups if up else check.groups[::-1])
-    levels = check.levels if isinstance(check, Trend) else ()
-    return Trend(factor=claim.factor, direction="up" if up else "down", levels=levels)
+    way = {"direction": "up" if up else "down"}
+    if isinstance(check, Trend):
+        return check.model_copy(update={**way, "paper": None, "papers": {}})
+    return Trend.model_validate({"factor": claim.factor, **way})
+
+
+def _sided(check: Sided, up: bool) -> Ratio:
+    """A ratio of the check's sides at the cells that it compares, as it compares them."""
+    match = check.match
+    if match is not None and isinstance(check, (SlopeCheck, Speedup)):
+        match = (*match, check.factor)
+    plain = _ratio(check.numerator, check.denominator, up, match)
+    if isinstance(check, Ratio):
+        kept = {name: getattr(check, name) for name in ("paired", "most", "cells", "target", "throughput")}
+        return plain.model_copy(update=kept)
+    if isinstance(check, SlopeCheck):  # of a ladder of targets
+        kept = {"cells": check.cells, "target": check.factor, "throughput": check.throughput}
+        return plain.model_copy(update=kept)
+    return plain.model_copy(update={"paired": check.paired}) if isinstance(check, Equality) else plain
 
 
 def _elsewhere(also: Elsewhere) -> Ratio:

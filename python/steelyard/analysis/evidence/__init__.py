@@ -10,7 +10,8 @@ Input is a frame with one row per trial, as `report.figures.trial_frame` makes i
 - `trial`, its number; `system`, `variant`, and one column for each factor: the trial's point;
 - `repetition`; `group` and `data`, the start and the load it shares with other trials (null: its own);
 - `status`, `reason`, `tainted`, `server_died`, `wrong_values`, `saturated_share`: how it went;
-- `attempts`, what went before it in words;
+- `attempts`, what went before it in words; `earlier`, the same as data: `status`, `reason` and `tainted` of
+  each attempt before (null: there was none);
 - `steady` (`steady`, `too short`, `no steady state`, or null where nobody judged);
 - metrics, such as `read_service_mean_ns`, `ok_per_s`.
 """

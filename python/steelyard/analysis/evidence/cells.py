@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import special
 
-from steelyard.analysis.evidence.counting import Lost, lost, told
+from steelyard.analysis.evidence.counting import Lost, failed_before, lost, told
 from steelyard.analysis.evidence.samples import Sample
 from steelyard.analysis.evidence.timelines import censored, host_to_blame, undone, unread
 from steelyard.analysis.metrics import metric_of
@@ -102,9 +102,13 @@ def known(column: str, columns: Sequence[str], what: str) -> None:
 
 
 def _run_again(rows: list[Row], columns: Sequence[str]) -> list[Row]:
-    """Without trials that do not count and whose repetition was run again."""
+    """Without trials that do not count and whose repetition was run again; the system's losses stay."""
     good = {_place(row, columns) for row in rows if not lost(row)}
-    return [row for row in rows if not lost(row) or _place(row, columns) not in good]
+    return [
+        row
+        for row in rows
+        if not (why := lost(row)) or why.by == "system" or _place(row, columns) not in good
+    ]
 
 
 def _place(row: Row, columns: Sequence[str]) -> tuple[Any, ...]:
@@ -134,6 +138,13 @@ class Cell:
     def losses(self) -> tuple[Lost, ...]:
         """Why the others do not."""
         return tuple(why for row in self.rows if (why := lost(row)))
+
+    @property
+    def system_losses(self) -> list[str]:
+        """What the system itself lost, in words: trials, and attempts at trials that were run again."""
+        final = [one for one in self.losses if one.by == "system"]
+        before = [one for row in self.rows if (one := failed_before(row))]
+        return [*told(final, len(self.rows)), *told(before, len(self.rows), "were run again")]
 
     def sample(self, metric: str) -> Sample | None:
         """The metric over the trials that count and have it; None when there is none."""
@@ -192,8 +203,7 @@ class Cell:
     def against(self, metric: str, unsteady: bool) -> list[str]:
         """What speaks against judging it, however many units it has: losses through the system, actions that
         were not done, times that never came, no steady state."""
-        found = told([one for one in self.losses if one.by == "system"], len(self.rows))
-        found = [f"{words}; those that are left say nothing of it" for words in found]
+        found = [f"{words}; those that are left say nothing of it" for words in self.system_losses]
         found += undone(self.counting, metric) + unread(self.counting, metric)
         found += censored(self.counting, metric)
         if metric in STANDING or unsteady:

@@ -66,14 +66,22 @@ def _of_client(row: Mapping[str, Any]) -> Lost | None:
     return None
 
 
-def told(found: Sequence[Lost], of: int) -> list[str]:
+def failed_before(row: Mapping[str, Any]) -> Lost | None:
+    """How the system lost the first of the attempts that it lost before this one; None where it lost none.
+
+    A trial that was run again until it went well would hide that half of them fail: the survivors decide.
+    """
+    found = (lost(earlier) for earlier in row.get("earlier") or ())
+    return next((one for one in found if one and one.by == "system"), None)
+
+
+def told(found: Sequence[Lost], of: int, what: str = "do not count") -> list[str]:
     """Why trials of a cell do not count, in words: `2 of 12 trials do not count: failed (no route to
     host)`."""
     kinds: dict[str, list[Lost]] = {}
     for one in found:
         kinds.setdefault(one.kind, []).append(one)
     return [
-        f"{len(ones)} of {of} trials do not count: {kind}"
-        + (f" ({ones[0].detail})" if ones[0].detail else "")
+        f"{len(ones)} of {of} trials {what}: {kind}" + (f" ({ones[0].detail})" if ones[0].detail else "")
         for kind, ones in kinds.items()
     ]

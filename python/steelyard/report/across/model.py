@@ -1,7 +1,8 @@
 """Questions that several papers answer: each one's answer and figure, ours beside them, who contradicts whom.
 
 An entry of a paper (`spec.papers`) names the claims of studies that judge it. Such a claim says what the
-paper says: confirmed, it bears the paper's side out; refuted, the other one.
+paper says: confirmed, it bears the paper's side out; refuted, the other one. Where a
+question asks for more than a trend tells, a trend bears nothing out.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from steelyard.report.formatting import NONE
 from steelyard.report.model import ReportModel, build
 from steelyard.report.study.amounts import told
 from steelyard.report.study.answers import Answer, Answers, answers
-from steelyard.spec.checks import Equality, Ratio
+from steelyard.spec.checks import Equality, Ratio, Trend
 from steelyard.spec.papers import Entry, Paper, Question
 from steelyard.spec.printed import Printed
 from steelyard.spec.shipped import shipped
@@ -188,6 +189,7 @@ def _judged(claim: str, run: Given, entry: Entry, question: Question) -> Ours:
     # what is not alike may lie on either side
     other = "" if isinstance(answer.claim.check, Equality) else question.other(side)
     direction = answer.verdict.direction
+    told_apart = not (question.beyond_trend and isinstance(answer.claim.check, Trend))
     ratio = _ratio(answer, side, question)
     refuted = direction == "refuted"
     return Ours(
@@ -197,7 +199,7 @@ def _judged(claim: str, run: Given, entry: Entry, question: Question) -> Ours:
         direction,
         ratio,
         answer.found if ratio is None else told(ratio),
-        bears_out=side if direction == "confirmed" else other if refuted else "",
+        bears_out=side if direction == "confirmed" and told_apart else other if refuted else "",
         against=side if refuted and not other else "",
     )
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from steelyard.analysis.compare import GateResult, Pair, Row, compare, judge_gate, noise_floors
 from steelyard.analysis.evidence import Cell
-from steelyard.analysis.evidence.counting import told
 from steelyard.analysis.metrics import Metric, chosen, find, metrics_in
 from steelyard.analysis.stats.runs import FEW
 from steelyard.errors import InputError
@@ -185,11 +184,7 @@ def _pairs(cells: Matched, metrics: Sequence[Metric]) -> tuple[list[Pair], list[
 def _lost(a: Cell, b: Cell) -> str:
     """What either side lost through the system itself: the trials that are left say nothing of it."""
     sides = (("A", a), ("B", b))
-    return "; ".join(
-        f"{name}: {words}"
-        for name, cell in sides
-        for words in told([one for one in cell.losses if one.by == "system"], len(cell.rows))
-    )
+    return "; ".join(f"{name}: {words}" for name, cell in sides for words in cell.system_losses)
 
 
 def _floors(noise: str, metrics: Sequence[Metric], cells: Matched) -> dict[str, float]:

@@ -8,7 +8,6 @@ from typing import Any
 
 from steelyard.analysis.evidence import POINT, Cell, Trials
 from steelyard.analysis.evidence import Key as EvidenceKey
-from steelyard.analysis.evidence.counting import told
 from steelyard.errors import InputError, nearest
 from steelyard.report.figures import histograms_of, trial_frame
 from steelyard.report.model import ReportModel, build
@@ -78,7 +77,7 @@ class Side:
 
 def told_of(cell: Cell) -> list[str]:
     """Why trials of a cell do not count, and what was run again."""
-    return [*told([one for one in cell.losses if one.by == "system"], len(cell.rows)), *cell.left_out]
+    return [*cell.system_losses, *cell.left_out]
 
 
 def label(key: Key) -> str:

@@ -28,7 +28,7 @@ def write_tables(found: Answers, folder: Path) -> None:
         folder: made if missing; earlier files of these names are replaced.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    found.trials.write_csv(folder / "trials.csv")
+    found.trials.drop("earlier").write_csv(folder / "trials.csv")
     for name, table in (("claims", claims_table(found)), ("checks", checks_table(found))):
         if table:
             (folder / f"{name}.tex").write_text(latex(table), encoding="utf-8")

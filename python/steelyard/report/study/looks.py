@@ -14,7 +14,8 @@ from steelyard.spec.budget import Budget
 
 
 def looks_of(info: Mapping[str, Any]) -> Looks:
-    """Of a study's run.json; trials that were done since the last look make one more.
+    """Of a study's run.json; trials that were done since the last look, or took the place of disturbed ones,
+    make one more.
 
     None where the plan was kept as it was: then there is one test, by plan.
     """
@@ -22,7 +23,8 @@ def looks_of(info: Mapping[str, Any]) -> Looks:
     budget = Budget.model_validate(design.get("budget") or {"fixed": True})
     if budget.fixed and not taken:
         return Looks()
-    done = Counter(int(row["point"]) for row in info.get("trials") or () if row.get("status") == "done")
+    rows = [row for row in info.get("trials") or () if row.get("status") == "done"]
+    done = Counter(int(row["point"]) for row in rows if not row.get("tainted"))
     if not taken or any(count > taken[-1].repetitions.get(point, 0) for point, count in done.items()):
         taken.append(Look(done, budget.most(int(design.get("repetitions") or 1))))
     return Looks(tuple(taken))
