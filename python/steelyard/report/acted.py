@@ -133,7 +133,7 @@ def read_acted(
         whole,
         took_all(begun, phase.end_ns, actions),
         joined(begun, phase.end_ns),
-        until(begun),
+        until(begun, phase.end_ns),
         _capacity(source.manifest, begun),
     )
 
