@@ -116,7 +116,7 @@ def test_a_controller_acts_in_a_run_until_its_end(tmp_path: Path) -> None:
         play.at(second)
     play.director.end(play.now_ns)
     assert play.director.join(LIMIT_S) == []
-    assert [(a.id, a.do, a.how) for a in play.kept().each()] == [("c-1", "add", "done")]
+    assert [(a.id, a.do, a.how, a.by) for a in play.kept().each()] == [("c-1", "add", "done", "c")]
     own = [row for row in play.kept().rows if row.id == "c"]
     assert [(row.do, row.state, row.how) for row in own] == [
         ("scale", "requested", None),

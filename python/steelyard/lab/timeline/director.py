@@ -136,8 +136,8 @@ class Director:
 
     # --- controllers ---
 
-    def _state(self, action: Any) -> ActionState:
-        return ActionState(action, Trigger(action, self._began_ns, paced=self._paced))
+    def _state(self, action: Any, by: str = "") -> ActionState:
+        return ActionState(action, Trigger(action, self._began_ns, paced=self._paced), by)
 
     def _control(self, second: Second, now_ns: int) -> None:
         """Let controllers that have their turn decide; what they do are actions like others."""
@@ -149,7 +149,7 @@ class Director:
                 return self._figures.get(node, metric, now_ns)
 
             if decided := self._scalings[state.id].second(second, now_ns, of_node):
-                self._states = [*self._states, self._state(decided)]
+                self._states = [*self._states, self._state(decided, by=state.id)]
 
     # --- threads ---
 
