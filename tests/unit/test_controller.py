@@ -127,14 +127,32 @@ def test_a_controller_acts_in_a_run_until_its_end(tmp_path: Path) -> None:
     assert not play.manifest.warnings
 
 
-def wait_for(play: Play, id_: str, state: str) -> None:
-    """The loop turns until an action's row of that state is kept."""
+def test_nothing_is_decided_while_a_change_past_its_limit_goes_on(tmp_path: Path) -> None:
+    text = "0s scale id=c metric=p99_ms above=0.5 average=2 cool_down=3 least=3 most=5 limit=4"
+    play = Play(tmp_path, text)
+    for second in (0, 1, 2):
+        play.at(second)
+    assert play.bed.streaming.wait(LIMIT_S)
+    for second in range(3, 60):
+        play.at(second)
+    assert [(a.id, a.how) for a in play.kept().each()] == [("c-1", "limit")]
+    play.bed.go_on.set()
+    wait_for(play, "c-2", "started", each_s=1)
+    play.director.end(play.now_ns)
+    assert play.director.join(LIMIT_S) == []
+
+
+def wait_for(play: Play, id_: str, state: str, each_s: int = 0) -> None:
+    """The loop turns until an action's row of that state is kept; each turn so many seconds of the run later."""
     import time
 
     until = time.monotonic() + LIMIT_S
     while f"{id_} {state}" not in play.labels:
         assert time.monotonic() < until
-        play.labels += play.director.tick(play.now_ns, {})
+        if each_s:
+            play.at((play.now_ns - play.began_ns) / NS + each_s)
+        else:
+            play.labels += play.director.tick(play.now_ns, {})
 
 
 # --- in words ---
