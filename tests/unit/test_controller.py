@@ -194,6 +194,16 @@ def test_what_a_controller_cannot_be_is_refused(tmp_path: Path, change: tuple[st
     assert words in fault(tmp_path, text.replace(*change) if change[0] else text, LIMITED)
 
 
+@pytest.mark.parametrize(("id_", "free"), [("c-1", False), ("c-20", False), ("c-x", True), ("cc-1", True)])
+def test_ids_of_its_changes_are_its_own(tmp_path: Path, id_: str, free: bool) -> None:
+    other = f'\n[[timelines.add-1]]\nid = "{id_}"\nat = "1s"\ndo = "flush"\n'
+    if free:
+        assert [a.id for a in read(tmp_path, one(CONTROLLED) + other, LIMITED).points[1].timeline] == ["c", id_]
+    else:
+        told = fault(tmp_path, one(CONTROLLED) + other, LIMITED)
+        assert f"'{id_}' is what 'c' calls one of its changes: call it otherwise" in told
+
+
 def test_cpu_without_a_quota_is_refused(tmp_path: Path) -> None:
     assert "cpu_share is of what nodes may use" in fault(tmp_path, one(CONTROLLED))
 
