@@ -116,7 +116,7 @@ def test_a_controller_acts_in_a_run_until_its_end(tmp_path: Path) -> None:
         play.at(second)
     play.director.end(play.now_ns)
     assert play.director.join(LIMIT_S) == []
-    assert [(a.id, a.do, a.how) for a in play.kept().each()] == [("c-1", "add", "done")]
+    assert [(a.id, a.do, a.how, a.by) for a in play.kept().each()] == [("c-1", "add", "done", "c")]
     own = [row for row in play.kept().rows if row.id == "c"]
     assert [(row.do, row.state, row.how) for row in own] == [
         ("scale", "requested", None),
@@ -127,14 +127,32 @@ def test_a_controller_acts_in_a_run_until_its_end(tmp_path: Path) -> None:
     assert not play.manifest.warnings
 
 
-def wait_for(play: Play, id_: str, state: str) -> None:
-    """The loop turns until an action's row of that state is kept."""
+def test_nothing_is_decided_while_a_change_past_its_limit_goes_on(tmp_path: Path) -> None:
+    text = "0s scale id=c metric=p99_ms above=0.5 average=2 cool_down=3 least=3 most=5 limit=4"
+    play = Play(tmp_path, text)
+    for second in (0, 1, 2):
+        play.at(second)
+    assert play.bed.streaming.wait(LIMIT_S)
+    for second in range(3, 60):
+        play.at(second)
+    assert [(a.id, a.how) for a in play.kept().each()] == [("c-1", "limit")]
+    play.bed.go_on.set()
+    wait_for(play, "c-2", "started", each_s=1)
+    play.director.end(play.now_ns)
+    assert play.director.join(LIMIT_S) == []
+
+
+def wait_for(play: Play, id_: str, state: str, each_s: int = 0) -> None:
+    """The loop turns until an action's row of that state is kept; each turn so many seconds of the run later."""
     import time
 
     until = time.monotonic() + LIMIT_S
     while f"{id_} {state}" not in play.labels:
         assert time.monotonic() < until
-        play.labels += play.director.tick(play.now_ns, {})
+        if each_s:
+            play.at((play.now_ns - play.began_ns) / NS + each_s)
+        else:
+            play.labels += play.director.tick(play.now_ns, {})
 
 
 # --- in words ---
@@ -174,6 +192,16 @@ def test_what_a_controller_cannot_be_is_refused(tmp_path: Path, change: tuple[st
     if change[1].endswith('"add"'):
         text, change = text + change[1].removeprefix("least = 3"), ("", "")
     assert words in fault(tmp_path, text.replace(*change) if change[0] else text, LIMITED)
+
+
+@pytest.mark.parametrize(("id_", "free"), [("c-1", False), ("c-20", False), ("c-x", True), ("cc-1", True)])
+def test_ids_of_its_changes_are_its_own(tmp_path: Path, id_: str, free: bool) -> None:
+    other = f'\n[[timelines.add-1]]\nid = "{id_}"\nat = "1s"\ndo = "flush"\n'
+    if free:
+        assert [a.id for a in read(tmp_path, one(CONTROLLED) + other, LIMITED).points[1].timeline] == ["c", id_]
+    else:
+        told = fault(tmp_path, one(CONTROLLED) + other, LIMITED)
+        assert f"'{id_}' is what 'c' calls one of its changes: call it otherwise" in told
 
 
 def test_cpu_without_a_quota_is_refused(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -238,6 +239,13 @@ def test_what_did_not_happen_is_not_judged(model: ReportModel, metric: str) -> N
 def test_actions_that_never_started_are_told() -> None:
     acted = Acted((one(how="never started"), one(id="b", do="restart", how="unfinished"), one(id="c")))
     assert figures(acted) == {"actions_undone": "a (kill) never started; b (restart) unfinished"}
+
+
+def test_what_a_controller_decided_too_late_is_what_it_does() -> None:
+    late = one(id="c-1", do="add", how="limit", by="c")
+    cut = one(id="c-2", do="remove", how="unfinished", by="c")
+    assert figures(Acted((late, cut))) == {"actions_undone": None}
+    assert figures(Acted((late, replace(cut, how="failed")))) == {"actions_undone": "c-2 (remove) failed"}
 
 
 @pytest.mark.parametrize("metric", ["until_up_s", "steady_again_s"])

@@ -67,6 +67,12 @@ class Growing:
     def heal(self, name: str) -> None:
         self.calls.append(("heal", name))
 
+    def restart(self, name: str, say: Callable[[str], None]) -> None:  # noqa: ARG002
+        self.calls.append(("restart", name))
+
+    def resize(self, name: str, cpu: float | None) -> None:
+        """Nothing is told of it."""
+
     def members(self) -> Sequence[str]:
         return self.names
 
@@ -252,6 +258,26 @@ def test_a_node_that_died_meanwhile_does_not_come_back(
     play.at(0)
     play.settled()
     assert (play.one("heal").how, play.one("heal").reason) == (how, reason)
+
+
+@pytest.mark.parametrize("what", ["restart node=node2", "resize node=node2 cpu=1 restart=true"])
+def test_a_node_that_was_restarted_serves_when_the_others_count_it_again(tmp_path: Path, what: str) -> None:
+    play = Play(tmp_path, f"0 {what}")
+    play.bed.missed = lambda node: play.bed.calls.append(("missed", node)) or len(play.bed.calls) < 4  # type: ignore[method-assign, func-returns-value]
+    play.at(0)
+    play.settled()
+    assert play.bed.calls == [("restart", "node2"), *[("missed", "node2")] * 3]
+    [action] = play.kept().each()
+    assert (action.how, action.milestones[-1].what) == ("done", "serves")
+    assert [m.what for m in action.milestones].count("serves") == 1
+
+
+def test_a_node_that_was_restarted_alone_serves_when_it_answers(tmp_path: Path) -> None:
+    play = Play(tmp_path, "0 restart node=node1 done=serves")
+    play.bed.names = ["node1"]
+    play.at(0)
+    play.settled()
+    assert (play.one("restart").how, play.bed.calls) == ("done", [("restart", "node1")])
 
 
 def test_a_node_that_nobody_counts_is_not_waited_for(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_times_to_milestones() -> None:
         ("up", "node4", 5.0),
         ("up", "node5", 7.0),
     ]
-    assert until([ADD]) == {"up": 7.0, "joined": 28.0}
+    assert until([ADD], END_NS) == {"up": 7.0, "joined": 28.0}
     assert joined([ADD], END_NS) == Elapsed(28.0)
     assert took(ADD, END_NS) == Elapsed(30.0)
     assert took_all([ADD, action("b", 10, 30)], END_NS) == Elapsed(40.0)
@@ -135,7 +135,7 @@ def test_taking_back_is_no_scaling_and_is_felt() -> None:
 def test_what_never_came_is_censored() -> None:
     half = action("a", 20, 60, "limit", nodes=("node4", "node5"), milestones=ADD.milestones[:3])
     assert joined([half], END_NS) == Elapsed(80.0, reached=False)
-    assert until([half]) == {"up": 7.0}
+    assert until([half], END_NS) == {"up": 7.0}
     assert took(half, END_NS) == Elapsed(40.0, reached=False)
     assert took(action("a", 20, None, None), END_NS) == Elapsed(80.0, reached=False)
     assert took_all([ADD, half], END_NS) == Elapsed(40.0, reached=False)
@@ -143,3 +143,13 @@ def test_what_never_came_is_censored() -> None:
     assert took_all([ADD], END_NS, [ADD, never]) == Elapsed(30.0, reached=False)
     assert took_all([ADD], END_NS, [ADD]) == Elapsed(30.0)
     assert joined([action("a", 20, 30, do="remove")], END_NS) is None
+
+
+def test_what_came_after_the_run_did_not_come() -> None:
+    """The director waits for what is under way and keeps its milestones, with their times."""
+    end_ns = START_NS + 45 * NS
+    cut = replace(ADD, how="unfinished", ended_ns=end_ns)
+    assert joined([cut], end_ns) == Elapsed(25.0, reached=False)
+    assert until([cut], end_ns) == {"up": 7.0}
+    assert until([cut], START_NS + 30 * NS) == {"up": 7.0}
+    assert joined([cut], START_NS + 48 * NS) == Elapsed(28.0)

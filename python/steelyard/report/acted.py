@@ -35,7 +35,7 @@ class OneAction:
     """One action of a trial.
 
     Attributes:
-        id, do, nodes, parameters, how, reason, bytes, undo: as of actions.ndjson.
+        id, do, nodes, parameters, how, reason, bytes, undo, by: as of actions.ndjson.
         start_s: since the phase began; None of one that never started.
         took: from its start to its end.
         passed: its milestones.
@@ -51,6 +51,7 @@ class OneAction:
     reason: str
     bytes: int | None
     undo: bool = False
+    by: str = ""
     start_s: float | None = None
     took: Elapsed | None = None
     passed: tuple[Passed, ...] = ()
@@ -133,14 +134,14 @@ def read_acted(
         whole,
         took_all(begun, phase.end_ns, actions),
         joined(begun, phase.end_ns),
-        until(begun),
+        until(begun, phase.end_ns),
         _capacity(source.manifest, begun),
     )
 
 
 def _told(action: ActionTimes) -> OneAction:
     how = action.how or ("cut short" if action.started_ns else "never started")
-    said = (action.parameters, how, action.reason, action.bytes, action.undo)
+    said = (action.parameters, how, action.reason, action.bytes, action.undo, action.by)
     return OneAction(action.id, action.do, action.nodes, *said)
 
 

@@ -8,6 +8,8 @@ from steelyard.report.acted import Acted
 from steelyard.spec.metrics import BEYOND, CENSORED, UNDONE
 
 Figures = dict[str, float | int | str | None]
+LATE = ("done", "limit", "unfinished")
+"""How a controller's change may end without anything having failed."""
 
 
 def figures(acted: Acted | None) -> Figures:
@@ -27,8 +29,12 @@ def figures(acted: Acted | None) -> Figures:
 
 
 def _undone(acted: Acted) -> str | None:
-    """Actions that did not end as they should, in words; None where all were done."""
-    return "; ".join(f"{one.id} ({one.do}) {one.how}" for one in acted.actions if one.how != "done") or None
+    """Actions that did not end as they should, in words; None where all were done.
+
+    When a controller decides, and how late its changes are, is what is judged: of them only failures are told.
+    """
+    undone = (one for one in acted.actions if one.how not in (LATE if one.by else ("done",)))
+    return "; ".join(f"{one.id} ({one.do}) {one.how}" for one in undone) or None
 
 
 def _times(acted: Acted, whole: Effect) -> dict[str, Elapsed | None]:

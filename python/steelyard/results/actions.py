@@ -37,6 +37,7 @@ class ActionRow:
         reason: why it failed or is unfinished, in words.
         bytes: what it moved, where the system tells.
         undo: whether it takes back what another did.
+        by: id of the controller that decided it; empty where the timeline says it.
     """
 
     id: str
@@ -49,6 +50,7 @@ class ActionRow:
     reason: str = ""
     bytes: int | None = None
     undo: bool = False
+    by: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ class ActionTimes:
         requested_ns, started_ns, ended_ns: CLOCK_MONOTONIC; None where it did not get that far.
         how: None when its end was never written: the trial was cut short.
         undo: whether it takes back what another did.
+        by: id of the controller that decided it; empty where the timeline says it.
         milestones: its own, in the order of time.
     """
 
@@ -90,6 +93,7 @@ class ActionTimes:
     reason: str = ""
     bytes: int | None = None
     undo: bool = False
+    by: str = ""
     milestones: tuple[MilestoneRow, ...] = ()
 
 
@@ -118,7 +122,7 @@ class Actions:
 
 def _with(known: ActionTimes, row: ActionRow) -> ActionTimes:
     """What is known of an action, and one row more; nodes may be told late."""
-    at: dict[str, Any] = {f"{row.state}_ns": row.t_ns, "undo": row.undo}
+    at: dict[str, Any] = {f"{row.state}_ns": row.t_ns, "undo": row.undo, "by": row.by}
     if row.state == "ended":
         at |= {"how": row.how, "reason": row.reason, "bytes": row.bytes}
     return replace(known, nodes=row.nodes or known.nodes, parameters=row.parameters or known.parameters, **at)

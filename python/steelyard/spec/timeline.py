@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 
 def _consistent(actions: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Ids are told apart, `after` names what stands before, and `undo` has something to take back."""
+    """Ids are told apart, also from those that a controller gives (`ID-1`); `after` names what stands before,
+    and `undo` has something to take back."""
     before: list[str] = []
     for action in actions:
         if action.id in before:
@@ -40,6 +42,10 @@ def _consistent(actions: tuple[Any, ...]) -> tuple[Any, ...]:
         before.append(action.id)
     if sum(isinstance(action, Scale | Add | Remove) for action in actions) > 1 and _controllers(actions):
         raise ValueError("a controller decides alone how many nodes there are: leave the others out")
+    for controller in _controllers(actions):
+        for id_ in before:
+            if re.fullmatch(rf"{re.escape(controller.id)}-\d+", id_):
+                raise ValueError(f"'{id_}' is what '{controller.id}' calls one of its changes: call it otherwise")
     return actions
 
 

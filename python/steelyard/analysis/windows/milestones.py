@@ -83,23 +83,28 @@ def passed(action: ActionTimes) -> tuple[Passed, ...]:
     )
 
 
-def until(actions: Sequence[ActionTimes]) -> dict[str, float]:
+def until(actions: Sequence[ActionTimes], run_end_ns: int) -> dict[str, float]:
     """Milestone -> seconds from the first action's start until the last node passed it; none that a node did
-    not pass which an action names, and another of whose nodes did."""
+    not pass which an action names, and another of whose nodes did.
+
+    Args:
+        actions: those that started.
+        run_end_ns: when the phase ended, CLOCK_MONOTONIC; what was passed after it is not counted.
+    """
     if not actions:
         return {}
     first = min(a.started_ns or 0 for a in actions)
     found: dict[str, float] = {}
-    for row in _milestones(actions):
+    for row in _milestones(actions, run_end_ns):
         found[row.what] = max(found.get(row.what, 0.0), (row.t_ns - first) / NS)
-    lacking = {what for action in actions for what in _lacking(action)}
+    lacking = {what for action in actions for what in _lacking(action, run_end_ns)}
     return {what: seconds for what, seconds in found.items() if what not in lacking}
 
 
-def _lacking(action: ActionTimes) -> set[str]:
+def _lacking(action: ActionTimes, run_end_ns: int) -> set[str]:
     """Milestones that some of an action's nodes passed, and not all."""
     passed_by: dict[str, set[str]] = {}
-    for row in action.milestones:
+    for row in _milestones([action], run_end_ns):
         if row.node in action.nodes:
             passed_by.setdefault(row.what, set()).add(row.node)
     return {what for what, nodes in passed_by.items() if not {*action.nodes} <= nodes}
@@ -108,18 +113,19 @@ def _lacking(action: ActionTimes) -> set[str]:
 def joined(actions: Sequence[ActionTimes], run_end_ns: int) -> Elapsed | None:
     """From the first `add` until the last of its nodes serves its share; None where nothing was added.
 
-    Censored when one of the nodes never passed that milestone.
+    Censored when one of the nodes did not pass that milestone before the phase ended.
     """
     adding = [a for a in actions if a.do == "add"]
     if not adding:
         return None
     first = min(a.started_ns or 0 for a in adding)
     names = {node for a in adding for node in a.nodes}
-    rows = [m for m in _milestones(adding) if m.what in JOINED]
+    rows = [m for m in _milestones(adding, run_end_ns) if m.what in JOINED]
     if not rows or not names <= {m.node for m in rows}:
         return Elapsed((run_end_ns - first) / NS, reached=False)
     return Elapsed((max(m.t_ns for m in rows) - first) / NS)
 
 
-def _milestones(actions: Iterable[ActionTimes]) -> list[MilestoneRow]:
-    return [m for action in actions for m in action.milestones]
+def _milestones(actions: Iterable[ActionTimes], run_end_ns: int) -> list[MilestoneRow]:
+    """Those passed while the phase went on: nobody offered a load to a node that came later."""
+    return [m for action in actions for m in action.milestones if m.t_ns <= run_end_ns]

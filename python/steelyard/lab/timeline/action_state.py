@@ -22,10 +22,11 @@ class ActionState:
     Args:
         action: what is to be done.
         trigger: when it begins.
+        by: id of the controller that decided it; empty where the timeline says it.
     """
 
-    def __init__(self, action: Any, trigger: Trigger) -> None:
-        self.action, self.trigger = action, trigger
+    def __init__(self, action: Any, trigger: Trigger, by: str = "") -> None:
+        self.action, self.trigger, self._by = action, trigger, by
         self.stage: Stage = "waiting"
         self.nodes: tuple[str, ...] = action.nodes_named
         self._parameters = action.parameters
@@ -164,5 +165,6 @@ class ActionState:
             self.nodes,
             self._parameters,
             undo=self.action.undo,
+            by=self._by,
             **more,
         )

@@ -136,20 +136,28 @@ class Director:
 
     # --- controllers ---
 
-    def _state(self, action: Any) -> ActionState:
-        return ActionState(action, Trigger(action, self._began_ns, paced=self._paced))
+    def _state(self, action: Any, by: str = "") -> ActionState:
+        return ActionState(action, Trigger(action, self._began_ns, paced=self._paced), by)
 
     def _control(self, second: Second, now_ns: int) -> None:
         """Let controllers that have their turn decide; what they do are actions like others."""
         for state in [one for one in self._states if one.action.what == CONTROLLER and one.under_way]:
             if state.id not in self._scalings:
                 self._scalings[state.id] = Scaling(state.action, self._testbed)
+            scaling = self._scalings[state.id]
+            if scaling.change and not self._goes_on(scaling.change):
+                scaling.ended(now_ns)
 
             def of_node(node: str, metric: str) -> float | None:
                 return self._figures.get(node, metric, now_ns)
 
-            if decided := self._scalings[state.id].second(second, now_ns, of_node):
-                self._states = [*self._states, self._state(decided)]
+            if decided := scaling.second(second, now_ns, of_node):
+                self._states = [*self._states, self._state(decided, by=state.id)]
+
+    def _goes_on(self, action: str) -> bool:
+        """Whether it has not ended, or is still at work past its limit: the cluster is not yet what it will be."""
+        thread = self._threads.get(action)
+        return action not in self._ended or (thread is not None and thread.is_alive())
 
     # --- threads ---
 
@@ -215,8 +223,6 @@ class Director:
                 self._ended.add(row.id)
                 for other in self._states:
                     other.trigger.ended(row.id, row.t_ns)
-                for scaling in self._scalings.values():
-                    scaling.ended(row.id, row.t_ns)
             labels.append(f"{state.id} {row.state}")
         return labels
 

@@ -118,26 +118,27 @@ def _noticed(call: OfNode, milestone: str, *, missed: bool) -> How:
         for node in _each_in_turn(nodes, context):
             call(context.testbed, action, node, context.say)
             context.note(node, milestone)
-            _await_others(node, context, missed=missed)
+            if _others_noticed(node, context, missed=missed):
+                context.note(node.partition("/")[0], "detected" if missed else "serves")
 
     return how
 
 
-def _await_others(server: str, context: Context, *, missed: bool) -> None:
-    """Wait until the others have noticed that a node is gone or there again, as long as there are any."""
+def _others_noticed(server: str, context: Context, *, missed: bool) -> bool:
+    """Wait until the others have noticed that a node is gone or there again; False where nobody can tell."""
     node, _, part = server.partition("/")
     known = members(context.testbed)  # a node of masters is none of them
     can_tell = "detect" in context.testbed.capabilities and node in known and len(known) > 1
     if not can_tell or part not in ("", REGION_SERVER):
-        return
+        return False
     while _is_missed(context.testbed, node) is not missed:
         if not context.testbed.serves():
-            return
+            return False
         if not missed:
             _check_alive(node, context.testbed)
         if context.cancelled.wait(ASK_EVERY_S):
             raise Cancelled
-    context.note(node, "detected" if missed else "serves")
+    return True
 
 
 def _check_alive(node: str, testbed: Any) -> None:
@@ -160,8 +161,19 @@ def _resize(action: Any, nodes: Sequence[str], context: Context) -> None:
         context.testbed.resize(node, action.cpu or None)
         context.note(node, "resized")
         if action.restart:
-            context.testbed.restart(node, context.say)
-            context.note(node, "serves")
+            _start_again(node, context)
+
+
+def _restart(_action: Any, nodes: Sequence[str], context: Context) -> None:
+    for node in _each_in_turn(nodes, context):
+        _start_again(node, context)
+
+
+def _start_again(node: str, context: Context) -> None:
+    """Restart a node; it serves when it answers and, where they can tell, the others count it again."""
+    context.testbed.restart(node, context.say)
+    _others_noticed(node, context, missed=False)
+    context.note(node, "serves")
 
 
 def _balance(_action: Any, _nodes: Sequence[str], context: Context) -> None:
@@ -207,7 +219,7 @@ HOW: Mapping[str, How] = {
     "kill": _noticed(lambda bed, _, node, __: bed.kill(node), "down", missed=True),
     "freeze": _noticed(lambda bed, _, node, __: bed.freeze(node), "frozen", missed=True),
     "thaw": _noticed(lambda bed, _, node, __: bed.thaw(node), "thawed", missed=False),
-    "restart": _each(lambda bed, _, node, say: bed.restart(node, say), "serves"),
+    "restart": _restart,
     "resize": _resize,
     "partition": _noticed(lambda bed, _, node, __: bed.partition(node), "cut", missed=True),
     "heal": _noticed(lambda bed, _, node, __: bed.heal(node), "healed", missed=False),

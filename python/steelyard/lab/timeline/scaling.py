@@ -21,12 +21,16 @@ class Scaling:
     Args:
         rule: the controller's.
         testbed: the cluster.
+
+    Attributes:
+        change: id of what it decided and has not been told the end of; empty = nothing.
     """
 
     def __init__(self, rule: Scale, testbed: Any) -> None:
         self._rule, self._testbed = rule, testbed
         self._controller = Controller(rule, len(members(testbed)))
         self._made = 0
+        self.change = ""
 
     def second(self, second: Second, now_ns: int, of_node: OfNode) -> Add | Remove | None:
         """A second of the run has passed; what is to be done now."""
@@ -36,13 +40,14 @@ class Scaling:
         if decision is None:
             return None
         self._made += 1
-        said = {"id": f"{rule.id}-{self._made}", "at": 0.0, "limit": rule.limit}
+        self.change = f"{rule.id}-{self._made}"
+        said = {"id": self.change, "at": 0.0, "limit": rule.limit}
         return Add(do="add", **said) if decision == "add" else Remove(do="remove", **said)
 
-    def ended(self, action: str, t_ns: int) -> None:
-        """An action has ended, in whatever way."""
-        if action == f"{self._rule.id}-{self._made}":
-            self._controller.changed(t_ns, len(members(self._testbed)))
+    def ended(self, t_ns: int) -> None:
+        """Its change has ended, in whatever way, and nothing of it goes on."""
+        self.change = ""
+        self._controller.changed(t_ns, len(members(self._testbed)))
 
     def _cpu_share(self, of_node: OfNode) -> float | None:
         """The mean over nodes of what each uses of its quota; None while none is known."""
