@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from steelyard.errors import InfrastructureError
 from steelyard.hosts.artifacts import Jars
 from steelyard.hosts.cgroup import Group
 from steelyard.hosts.clusters import Claim
@@ -24,6 +25,10 @@ from steelyard.hosts.records import Record
 from steelyard.hosts.snapshots import Restored, Rules, Snapshot
 from steelyard.spec.local import NodeLimits
 from steelyard.watch.target import WatchTarget
+
+
+class HostLostError(InfrastructureError):
+    """A machine's worker has ended, or cannot be reached; it does not come back."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +120,10 @@ class Host(Protocol):
 
     def take_down(self, cluster: str) -> None:
         """End all servers of a cluster claimed through this host, and what they started; remove all of it."""
+        ...
+
+    def end_cluster(self, name: str) -> None:
+        """End a cluster there that belongs to nobody who runs; raises InputError when there is none."""
         ...
 
     # --- processes ---
@@ -291,6 +300,12 @@ class Host(Protocol):
 
     def clock_ns(self) -> int:
         """Its CLOCK_MONOTONIC."""
+        ...
+
+    def ask_agent(
+        self, address: Endpoint, command: str, timeout_s: float = 10.0, namespace: str | None = None
+    ) -> dict[str, Any]:
+        """Ask a server's agent that listens there one thing; see `watch.agent.AgentClient`."""
         ...
 
     def watch(

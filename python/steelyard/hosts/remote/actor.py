@@ -18,6 +18,7 @@ from typing import Any, ParamSpec
 from steelyard.errors import InfrastructureError
 from steelyard.hosts.host import Watch
 from steelyard.hosts.local import LocalHost
+from steelyard.hosts.records import clusters_folder
 from steelyard.hosts.remote.bandwidth import Sender, received
 from steelyard.hosts.remote.hello import Hello, own_hello
 from steelyard.hosts.remote.programs import Answer, EngineProgram
@@ -79,6 +80,11 @@ class HostActor:
         return [*clusters, *(f"folder {path}" for path in leftover())]
 
     @answered
+    async def clusters_folder(self) -> Path:
+        """Where clusters have their folders."""
+        return clusters_folder()
+
+    @answered
     async def end_leftovers(self) -> list[str]:
         """End and remove them; returns what to say of it."""
         await asyncio.to_thread(remove_leftover)
@@ -121,9 +127,20 @@ class HostActor:
     # --- engines ---
 
     @answered
-    async def begin_engine(self, plan: Mapping[str, Any]) -> tuple[int, int, Path]:
-        """Start an engine; returns (number, process id, folder of its files)."""
+    async def begin_engine(
+        self, plan: Mapping[str, Any], files: Mapping[str, bytes]
+    ) -> tuple[int, int, Path]:
+        """Start an engine; returns (number, process id, folder of its files).
+
+        Args:
+            plan: the plan.
+            files: setting of its `driver` -> what is in the file that it shall name here.
+        """
         number = next(self._numbers)
+        for name, content in files.items():
+            path = scratch() / "secrets" / str(number) / name  # not among the files that are fetched
+            self._host.put_secret(path, content)
+            plan = {**plan, "driver": {**plan["driver"], name: str(path)}}
         engine = EngineProgram(plan, scratch() / "engines" / str(number))
         self._engines[number] = engine
         return number, await engine.begun(), engine.folder

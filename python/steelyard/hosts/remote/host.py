@@ -12,8 +12,8 @@ from typing import Any, cast
 import polars as pl
 
 from steelyard.engine.clock import Clock, Exchange, Offset, offset_of
-from steelyard.errors import InfrastructureError, SteelyardError
-from steelyard.hosts.host import Host, Watch
+from steelyard.errors import InfrastructureError, Interrupted, SteelyardError
+from steelyard.hosts.host import Host, HostLostError, Watch
 from steelyard.results.disk import writing
 from steelyard.watch.target import WatchTarget
 
@@ -24,10 +24,6 @@ PART_BYTES = 4 * 1024 * 1024
 CALLS = frozenset(
     name for name, member in vars(Host).items() if callable(member) and not name.startswith("_")
 )
-
-
-class HostLostError(InfrastructureError):
-    """A machine's worker has ended, or cannot be reached; it does not come back."""
 
 
 class RemoteHost:
@@ -71,7 +67,15 @@ class RemoteHost:
         return partial(self._call, name)
 
     def _call(self, name: str, *given: Any, **words: Any) -> Any:
-        return self.ask("call", name, given, words)
+        try:
+            return self.ask("call", name, given, words)
+        except HostLostError:
+            raise
+        except SteelyardError as error:
+            if not isinstance(error, Interrupted):
+                error.message = f"{self.name}: {error.message}"
+                error.args = (error.message,)
+            raise
 
     def as_host(self) -> Host:
         """The same, as the port."""

@@ -70,7 +70,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class Launch:
-    """What all servers of a cluster have in common.
+    """What all servers of a cluster on one machine have in common.
 
     Attributes:
         system: what the cluster is.
@@ -78,6 +78,7 @@ class Launch:
         hbase: HBase's jars, which have ZooKeeper's server, too.
         hdfs: HDFS's jars; None without HDFS. Apart, since each wants its own version of netty.
         cores: what `-XX:ActiveProcessorCount` says: pools have one size whatever the limits of the day.
+        listed: the nodes whose servers list their classes while there is no archive.
     """
 
     system: HBaseSystem
@@ -85,6 +86,7 @@ class Launch:
     hbase: Parts
     hdfs: Parts | None
     cores: int
+    listed: Sequence[str] = ("node1", "master1")
 
     def jvm_options(self) -> list[str]:
         """The options that depend neither on node nor role."""
@@ -118,6 +120,7 @@ class Launch:
             words=f"{role}.command",
             scratch=f"tmp/{role}",
             namespace=node.namespace,
+            host=node.host,
         )
 
     def command(self, node: HBaseSpec, role: str) -> list[str]:
@@ -158,7 +161,6 @@ class Launch:
     def _classes(self, node: HBaseSpec, role: str) -> Sequence[str]:
         if not self.archived:
             return []
-        listed = node.name in ("node1", "master1")
-        classes = self.class_list(node, role) if listed else None
+        classes = self.class_list(node, role) if node.name in self.listed else None
         parts = self._parts(role)
         return archive.options(parts.classes if parts else None, classes)

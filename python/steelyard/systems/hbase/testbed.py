@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from steelyard.errors import InfrastructureError
+from steelyard.errors import InfrastructureError, InputError
 from steelyard.hosts.artifacts import Jars
 from steelyard.hosts.cgroup import Group
 from steelyard.hosts.host import Host, said_jars
@@ -16,7 +16,7 @@ from steelyard.hosts.network import Endpoint
 from steelyard.hosts.say import Say
 from steelyard.spec.hbase import HBaseSystem
 from steelyard.systems.base import OWN_FIGURES, Settled
-from steelyard.systems.cluster import START_LIMIT_S
+from steelyard.systems.cluster import NOWHERE, START_LIMIT_S
 from steelyard.systems.hbase import (
     admin,
     config,
@@ -47,6 +47,7 @@ from steelyard.systems.hbase.layout import (
 from steelyard.systems.hbase.leaving import LeavingHBase
 from steelyard.systems.hbase.node import HBaseNode
 from steelyard.systems.node import NodeSpec
+from steelyard.systems.placement import unlike
 from steelyard.systems.server import Server
 from steelyard.systems.waiting import wait_rest, wait_until
 from steelyard.watch.beans import Role
@@ -74,27 +75,41 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
     ) -> None:
         super().__init__(system, name=name, root=root, host=host, stays=stays)
         self.version, self.line = versions.resolve(system.version)
-        self.launch: Launch | None = None
+        self.launches: dict[str, Launch] = {}
+        if self.placement.apart and system.standalone:
+            raise InputError(
+                "a standalone HBase has its ZooKeeper on loopback, and cannot be on another host"
+            )
+        self._check_placement()
 
     # --- its life ---
 
     def _fetch(self, say: Say) -> None:
-        line, system = self.line, self.system
-        java = self.host.java(system.java, line.javas, f"HBase {line.name}")
-        wanted = versions.coordinates(self.version, line)
-        jars = said_jars(self.host, f"hbase-{self.version}", wanted, say, line.without)
-        hbase = self._parts(jars, java, defaults.HBASE)
-        self._warnings += defaults.unknown(system.hbase_site, hbase.defaults, "hbase-site")
-        hdfs = None
-        if not system.standalone:
-            jars = said_jars(self.host, f"hdfs-{versions.HDFS}", versions.HDFS_COORDINATES, say)
-            hdfs = self._parts(jars, java, defaults.HDFS)
-            self._warnings += defaults.unknown(system.hdfs_site, hdfs.defaults, "hdfs-site")
-        self.launch = Launch(system, java, hbase, hdfs, self.cores)
+        cores, machines = self.cores, self.placement.machines
+        self.launches = {machine.name: self._launch_on(machine.host, cores, say) for machine in machines}
+        launch = self._launched()
+        self._warnings += defaults.unknown(self.system.hbase_site, launch.hbase.defaults, "hbase-site")
+        if launch.hdfs:
+            self._warnings += defaults.unknown(self.system.hdfs_site, launch.hdfs.defaults, "hdfs-site")
+        self._warnings += unlike({name: one.java.full for name, one in self.launches.items()})
 
-    def _parts(self, jars: Jars, java: Java, kind: tuple[str, str]) -> Parts:
-        classes = self.host.class_archive(java, jars.paths)
-        return Parts(jars, classes, defaults.shipped(self.host, jars, kind))
+    def _launch_on(self, host: Host, cores: int, say: Say) -> Launch:
+        """What servers of a machine have in common."""
+        line, system = self.line, self.system
+        java = host.java(system.java, line.javas, f"HBase {line.name}")
+        wanted = versions.coordinates(self.version, line)
+        jars = said_jars(host, f"hbase-{self.version}", wanted, say, line.without)
+        hbase, hdfs = _parts(host, jars, java, defaults.HBASE), None
+        if not system.standalone:
+            jars = said_jars(host, f"hdfs-{versions.HDFS}", versions.HDFS_COORDINATES, say)
+            hdfs = _parts(host, jars, java, defaults.HDFS)
+        listed = ("node1", "master1") if not self.placement.apart else self._listed(host)
+        return Launch(system, java, hbase, hdfs, cores, listed)
+
+    def _listed(self, host: Host) -> tuple[str, ...]:
+        """The nodes of a machine, which list their classes for its archive."""
+        specs = self.placement.placed(self._specs(NOWHERE, ()))
+        return tuple(spec.name for spec in specs if self.host_of(spec) is host)
 
     def _specs(self, block: str, spaces: Sequence[str]) -> Sequence[HBaseSpec]:
         return self._all(block, spaces)[: self.system.size]
@@ -103,7 +118,8 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
         return self._all(block, spaces)[self.system.size :]
 
     def _all(self, block: str, spaces: Sequence[str]) -> list[HBaseSpec]:
-        return layout.node_specs(self.system, block, self.folder, spaces, config.moved_ports(self.system))
+        moved, apart = config.moved_ports(self.system), self.placement.apart
+        return layout.node_specs(self.system, block, self.folder, spaces, moved, apart=apart)
 
     def _listening(self, spec: NodeSpec) -> Mapping[Endpoint, str]:
         assert isinstance(spec, HBaseSpec)  # noqa: S101 - it came from `_specs`
@@ -115,15 +131,15 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
 
     def _make_node(self, spec: NodeSpec, group: Group) -> HBaseNode:
         assert isinstance(spec, HBaseSpec)  # noqa: S101 - it came from `_specs`
-        launch = self._launched()
+        launch, host = self._launched(spec.host), self.host_of(spec)
         for part in config.WEBAPPS:
-            self.host.make_folder(spec.folder / "conf" / part)
+            host.make_folder(spec.folder / "conf" / part)
         restored = self.origin is not None
         for path, text in config.files(self.system, self._layout, spec, restored=restored).items():
-            self.host.put(spec.folder / path, text)
+            host.put(spec.folder / path, text)
         if NAMENODE in spec.roles and not restored:
             recipe = empty_namenode(launch.java_words(NAMENODE, 128), launch.jar_files(NAMENODE))
-            self.host.copy_made(recipe, spec.folder / "namenode")
+            host.copy_made(recipe, spec.folder / "namenode")
         return HBaseNode(spec, group, [self._server(launch.server(spec, role), group) for role in spec.roles])
 
     def _start(self, say: Say) -> None:
@@ -187,22 +203,31 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
 
     def _after_up(self, say: Say) -> None:
         """Make the class archives that the next start will use, once there are lists of classes."""
-        launch = self._launched()
-        for on_hdfs in (True, False):
-            seats = [
-                (n.spec, role) for n in self.nodes for role in n.spec.roles if (role in ON_HDFS) == on_hdfs
-            ]
-            paths = [launch.class_list(*seat) for seat in seats]
-            lists = [path for path in paths if self.host.list(path.parent, path.name)]
-            if lists:
-                say("making a class archive for the next starts (once)")
-                if not self.host.make_class_archive(launch.java, launch.jar_files(seats[0][1]), lists):
-                    say("no class archive could be made; starts stay as they are")
+        for name, launch in self.launches.items():
+            for on_hdfs in (True, False):
+                self._archive(name, launch, on_hdfs, say)
 
-    def _launched(self) -> Launch:
-        if self.launch is None:
+    def _archive(self, name: str, launch: Launch, on_hdfs: bool, say: Say) -> None:
+        """A machine's class archive of the servers that run on HDFS's own jars, or of the others."""
+        nodes = [found.spec for found in self.nodes if found.spec.host == name]
+        seats = [(spec, role) for spec in nodes for role in spec.roles if (role in ON_HDFS) == on_hdfs]
+        host, paths = self.placement.on(name), [launch.class_list(*seat) for seat in seats]
+        lists = [path for path in paths if host.list(path.parent, path.name)]
+        if lists:
+            say("making a class archive for the next starts (once)")
+            if not host.make_class_archive(launch.java, launch.jar_files(seats[0][1]), lists):
+                say("no class archive could be made; starts stay as they are")
+
+    @property
+    def launch(self) -> Launch | None:
+        """What its servers have in common: of several machines those of the first."""
+        return next(iter(self.launches.values()), None)
+
+    def _launched(self, host: str | None = None) -> Launch:
+        found = self.launch if host is None else self.launches.get(host)
+        if found is None:
             raise InfrastructureError(f"cluster {self.name} is not up")
-        return self.launch
+        return found
 
     # --- what it is ---
 
@@ -243,7 +268,12 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
         roles = tuple(dict.fromkeys(role for spec in self._layout for role in spec.roles))
         return {
             **facts.cluster_facts(
-                self.system, self.version, self._launched(), roles, restored=self.origin is not None
+                self.system,
+                self.version,
+                self._launched(),
+                roles,
+                restored=self.origin is not None,
+                apart=self.placement.apart,
             ),
             "nodes": [self.running_facts(node) for node in self.nodes],
             "limits": self.limit_facts(),
@@ -260,6 +290,7 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
                 node.group.folders,
                 node.spec.namespace,
                 jmx=self._jmx(node.spec) if self.system.watch else (),
+                host=node.spec.host,
             )
             for node in self.nodes
         ]
@@ -313,7 +344,7 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
 
     def holding(self) -> dict[str, Any]:
         """Each node's address, DataNode and regions, and the store files of each table."""
-        return data.holding(self.host, self._layout)
+        return data.holding(self.host_of, self._layout)
 
     def leave(self, say: Say) -> None:
         """Shut HBase down as a whole: no server is missed, no log is left; then HDFS and ZooKeeper."""
@@ -329,6 +360,10 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
         return [
             node.spec for node in self.nodes if REGIONSERVER in node.spec.parts and node.servers[-1].alive
         ]
+
+
+def _parts(host: Host, jars: Jars, java: Java, kind: tuple[str, str]) -> Parts:
+    return Parts(jars, host.class_archive(java, jars.paths), defaults.shipped(host, jars, kind))
 
 
 def _pending(spec: HBaseSpec) -> int:

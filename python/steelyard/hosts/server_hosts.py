@@ -1,0 +1,119 @@
+"""Machines that have the nodes of a cluster between them, and this one, which drives and watches it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from steelyard.hosts.host import Host, HostLostError, Watch
+from steelyard.hosts.local import LocalHost
+from steelyard.watch.target import WatchTarget
+
+
+@dataclass(frozen=True)
+class ServerHost:
+    """A machine that has nodes of clusters.
+
+    Attributes:
+        name: what it is called.
+        host: it.
+        address: where other machines reach what listens on it; its nodes have no other.
+        folder: clusters' folders are made in it; a path of that machine.
+    """
+
+    name: str
+    host: Host
+    address: str
+    folder: Path
+
+
+class ServerHosts(LocalHost):
+    """This machine, where clusters are laid over others: node k of N is on the k-th, from the first on again.
+
+    Whatever is not about a node is this machine's.
+
+    Args:
+        machines: the others.
+    """
+
+    def __init__(self, machines: Sequence[ServerHost]) -> None:
+        super().__init__()
+        self.machines = tuple(machines)
+
+    def end_leftovers(self) -> list[str]:
+        """See `Host`; on all of them."""
+        there = [(machine.name, said) for machine in self.machines for said in machine.host.end_leftovers()]
+        return [*super().end_leftovers(), *(f"{name}: {said}" for name, said in there)]
+
+    def watch(
+        self,
+        targets: Sequence[WatchTarget],
+        engines: Mapping[str, int],
+        *,
+        spool: Path | None = None,
+    ) -> JoinedWatch:
+        """See `Host`: each node is sampled where it runs."""
+        own = super().watch([], engines, spool=spool)
+        found = JoinedWatch(own, {machine.name: machine.host.watch([], {}) for machine in self.machines})
+        found.retarget(targets)
+        return found
+
+
+class JoinedWatch:
+    """Sampling under way on several machines; see `Watch`. What a machine that is lost had sampled is lost.
+
+    Attributes:
+        there: machine -> what is sampled on it.
+    """
+
+    def __init__(self, own: Watch, there: Mapping[str, Watch]) -> None:
+        self._own, self.there = own, there
+        self._where: dict[str, str] = {}
+
+    @property
+    def missing(self) -> Mapping[str, str]:
+        """See `Watch`: of the nodes and of this machine; `host.NAME` is a machine that was lost."""
+        found = dict(self._own.missing)
+        for name, watch in self.there.items():
+            try:
+                told = watch.missing
+            except HostLostError:
+                told, found[f"host.{name}"] = {}, "it was lost, and with it what had been sampled there"
+            found |= {what: why for what, why in told.items() if what.partition(".")[0] in self._where}
+        return found
+
+    def retarget(self, targets: Sequence[WatchTarget]) -> None:
+        """See `Watch`."""
+        self._where |= {target.name: target.host for target in targets}
+        for name, watch in self.there.items():
+            with suppress(HostLostError):
+                watch.retarget([target for target in targets if target.host == name])
+
+    def latest(self, source: str, metric: str) -> float | None:
+        """See `Watch`."""
+        try:
+            return self.there.get(self._where.get(source, ""), self._own).latest(source, metric)
+        except HostLostError:
+            return None
+
+    def stop(self) -> None:
+        """See `Watch`."""
+        self._own.stop()
+        for watch in self.there.values():
+            with suppress(HostLostError):
+                watch.stop()
+
+    def write(self, path: Path) -> None:
+        """See `Watch`: of this machine; the others' are in `there`."""
+        self._own.write(path)
+
+    def cost(self) -> Mapping[str, float]:
+        """See `Watch`: on this machine."""
+        return self._own.cost()
+
+    @property
+    def nodes(self) -> frozenset[str]:
+        """The names of all nodes that were ever watched."""
+        return frozenset(self._where)
