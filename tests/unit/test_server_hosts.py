@@ -7,7 +7,8 @@ import pickle
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from getpass import getuser
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import polars as pl
@@ -22,8 +23,10 @@ from steelyard.cli.load_hosts import check_points
 from steelyard.cli.server_hosts import Roles, one_node_each, roles_of, using
 from steelyard.errors import InfrastructureError, InputError
 from steelyard.hosts import process
+from steelyard.hosts.artifacts import Jars
 from steelyard.hosts.cgroup import Group
 from steelyard.hosts.host import Host, HostLostError
+from steelyard.hosts.java import Java
 from steelyard.hosts.local import LocalHost
 from steelyard.hosts.network import Endpoint
 from steelyard.hosts.process import Identity
@@ -31,6 +34,7 @@ from steelyard.hosts.remote.addresses import addresses
 from steelyard.hosts.remote.engine import _files
 from steelyard.hosts.remote.host import RemoteHost
 from steelyard.hosts.server_hosts import JoinedWatch, ServerHost, ServerHosts
+from steelyard.hosts.snapshots import Rules, Snapshot
 from steelyard.lab.server_hosts import ServerMachines
 from steelyard.spec.hbase import HBaseSystem
 from steelyard.spec.load import Load
@@ -44,7 +48,8 @@ from steelyard.systems.cassandra.config import AGENT_PORT, CassandraSpec
 from steelyard.systems.cassandra.inside import Inside
 from steelyard.systems.cassandra.secured import KEYSTORE, PASSWORD
 from steelyard.systems.cassandra.testbed import CassandraTestbed
-from steelyard.systems.hbase.layout import DATANODE
+from steelyard.systems.hbase.launch import Launch, Parts
+from steelyard.systems.hbase.layout import DATANODE, REGIONSERVER
 from steelyard.systems.hbase.testbed import HBaseTestbed
 from steelyard.systems.node import Node, NodeSpec
 from steelyard.systems.placement import unlike
@@ -85,8 +90,15 @@ def carried(value: Any) -> Any:
     return pickle.loads(pickle.dumps(value))  # noqa: S301 - our own bytes
 
 
+def never(_path: PurePosixPath) -> bool:
+    """No file is linked."""
+    return False
+
+
 class Spread(StandIn):
     """The stand-in, whose nodes' files are where they are."""
+
+    rules = Rules(("data",), never)
 
     def _make_node(self, spec: NodeSpec, group: Group) -> Node:
         self.host_of(spec).put(spec.folder / "conf" / "settings", "quick")
@@ -251,6 +263,65 @@ def test_leftovers_are_ended_on_every_machine(
     assert recorded(hosts) == {"a": [], "b": [], "c": []}
 
 
+# --- data that are kept ---
+
+
+def kept(make: Callable[..., Spread]) -> Snapshot:
+    """Data of two nodes, kept on their machines; the cluster is down again."""
+    cluster = make()
+    cluster.up(lambda _: None)
+    for found in cluster.nodes:
+        found.host.put(found.spec.folder / "data" / "file", f"of {found.name}")
+    shape = {"result": cluster.placement.shape()}
+    made = cluster.keep("0a1b", {"id": "one", "records": 1}, shape, lambda _: None)
+    cluster.down(lambda _: None)
+    return made
+
+
+def test_data_are_kept_and_put_back_on_each_machine(make: Callable[..., Spread], hosts: ServerHosts) -> None:
+    made = kept(make)
+    assert (made.nodes, made.files, made.bytes) == (("node1", "node2"), 2, 2 * len("of node1"))
+    assert hosts.snapshot("0a1b") == made
+    assert hosts.snapshot("2c3d") is None
+    parts_there = [machine.host.snapshot("0a1b") for machine in hosts.machines]
+    assert [part and (part.nodes, part.block) for part in parts_there] == [
+        (("node1",), "127.0.0.2"), (("node2",), "127.0.0.3"), None
+    ]  # fmt: skip
+    again = make("two")
+    again.origin = made
+    again.up(lambda _: None)
+    texts = [found.host.get(found.spec.folder / "data" / "file") for found in again.nodes]
+    assert texts == [b"of node1", b"of node2"]
+    assert again.restored is not None
+    assert again.restored.copied_bytes == made.bytes
+    hosts.check_room(Path("/nowhere"), 2, 2)
+    with pytest.raises(InfrastructureError):
+        hosts.check_room(Path("/nowhere"), 2**62, 2)
+
+
+def test_data_of_which_a_part_is_gone_are_loaded_anew(
+    make: Callable[..., Spread], hosts: ServerHosts
+) -> None:
+    made = kept(make)
+    hosts.machines[1].host.drop_snapshot("0a1b")
+    again = make("two")
+    again.origin = made
+    with pytest.raises(InfrastructureError, match="b: the snapshot 0a1b has been removed"):
+        again.up(lambda _: None)
+    assert hosts.snapshot("0a1b") is None
+    assert [machine.host.snapshot("0a1b") for machine in hosts.machines] == [None] * 3
+
+
+def test_data_are_kept_on_all_machines_or_on_none(make: Callable[..., Spread], hosts: ServerHosts) -> None:
+    cluster = make()
+    cluster.up(lambda _: None)
+    shape = {"result": cluster.placement.shape()}
+    there(hosts.machines[1]).lost = True
+    with pytest.raises(HostLostError):
+        cluster.keep("0a1b", {"id": "one"}, shape, lambda _: None)
+    assert hosts.machines[0].host.snapshot("0a1b") is None
+
+
 # --- what is refused ---
 
 
@@ -283,7 +354,10 @@ def test_masters_of_hbase_are_beside_nodes_and_nodes_not_beside_each_other(hosts
         ("node1", "a"), ("node2", "b"), ("node3", "c"), ("master1", "a"), ("master2", "b")
     ]  # fmt: skip
     assert {spec.place(DATANODE).port for spec in specs if DATANODE in spec.roles} == {9866}
-    assert found._listed(hosts.machines[0].host) == ("node1", "master1")
+    assert found._listed("a") == ["node1", "master1"]
+    start = Launch(found.system, Java(Path("/java"), 17, "17"), Parts(Jars(Path("/jars"), ())), None, 2)
+    words = start.command(specs[0], REGIONSERVER)
+    assert f"-DHADOOP_USER_NAME={getuser()}" in words  # machines may have other users, and HDFS one
     with pytest.raises(InputError, match="node1 and node4 would both listen"):
         hbase(hosts, nodes=4)
     with pytest.raises(InputError, match="standalone HBase has its ZooKeeper on loopback"):
@@ -293,8 +367,9 @@ def test_masters_of_hbase_are_beside_nodes_and_nodes_not_beside_each_other(hosts
 def test_what_nodes_on_several_machines_cannot_have(hosts: ServerHosts) -> None:
     with pytest.raises(InputError, match="nodes on several hosts are in the networks of these"):
         cassandra(hosts, nodes=3, network="namespaces")
-    with pytest.raises(InputError, match="data of nodes on several hosts are not kept"):
-        require(cassandra(hosts, nodes=3), "snapshot")
+    require(cassandra(hosts, nodes=3), "snapshot")
+    with pytest.raises(InputError, match="the password of a secure cluster stays with its clients"):
+        require(cassandra(hosts, nodes=3, secure=True), "snapshot")
     with pytest.raises(InputError, match="null has no nodes that can be on other hosts"):
         create(NullSystem(), name="one", root=Path("/w"), host=hosts)
     six = ServerHosts([ServerHost("a", hosts.machines[0].host, "fe80::1", Path("/w"))])

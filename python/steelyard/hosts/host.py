@@ -254,6 +254,10 @@ class Host(Protocol):
         """Put kept files, unchanged, into a new cluster's folder; raises SnapshotChangedError."""
         ...
 
+    def drop_snapshot(self, key: str) -> None:
+        """Remove kept data, if they are there."""
+        ...
+
     def check_room(self, beside: Path, needed: int, loaded: int) -> None:
         """See that data can be loaded beside a folder (`needed` bytes), and kept (`loaded`)."""
         ...

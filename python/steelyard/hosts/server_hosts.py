@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from steelyard.hosts.host import Host, HostLostError, Watch
 from steelyard.hosts.local import LocalHost
+from steelyard.hosts.snapshots import Snapshot
 from steelyard.watch.target import WatchTarget
+
+HOSTS = "hosts"
+"""Of what shaped kept data, the addresses of the machines that have a part of them."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,28 @@ class ServerHosts(LocalHost):
         there = [(machine.name, said) for machine in self.machines for said in machine.host.end_leftovers()]
         return [*super().end_leftovers(), *(f"{name}: {said}" for name, said in there)]
 
+    # --- kept data: each machine has those of its nodes ---
+
+    def snapshot(self, key: str) -> Snapshot | None:
+        """See `Host`. Where a machine lacks its part, or has another load's, nothing is kept any more."""
+        found = {machine.address: machine.host.snapshot(key) for machine in self.machines}
+        parts = {address: part for address, part in found.items() if part}
+        if not parts:
+            return None
+        first = next(iter(parts.values()))
+        loads = {part.load["id"] for part in parts.values()}
+        if parts.keys() == set(first.shape["result"][HOSTS]) and len(loads) == 1:
+            return joined(list(parts.values()))
+        for machine in self.machines:
+            machine.host.drop_snapshot(key)
+        return None
+
+    def check_room(self, beside: Path, needed: int, loaded: int) -> None:  # noqa: ARG002 - they are elsewhere
+        """See `Host`; each machine has its share."""
+        share = len(self.machines)
+        for machine in self.machines:
+            machine.host.check_room(machine.folder, needed // share, loaded // share)
+
     def watch(
         self,
         targets: Sequence[WatchTarget],
@@ -59,6 +85,13 @@ class ServerHosts(LocalHost):
         found = JoinedWatch(own, {machine.name: machine.host.watch([], {}) for machine in self.machines})
         found.retarget(targets)
         return found
+
+
+def joined(parts: Sequence[Snapshot]) -> Snapshot:
+    """What several machines keep of one cluster, as one snapshot; it is restored part by part."""
+    nodes = tuple(name for part in parts for name in part.nodes)
+    whole = {"bytes": sum(part.bytes for part in parts), "files": sum(part.files for part in parts)}
+    return replace(parts[0], nodes=nodes, **whole)
 
 
 class JoinedWatch:

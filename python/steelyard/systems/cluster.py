@@ -23,6 +23,7 @@ from steelyard.hosts.clusters import Claim
 from steelyard.hosts.host import Host
 from steelyard.hosts.records import Record
 from steelyard.hosts.say import Say
+from steelyard.hosts.snapshots import Restored, Snapshot
 from steelyard.spec.kind import declared
 from steelyard.spec.local import LocalSystem
 from steelyard.systems.growing import MADE_ANEW, GrowingCluster
@@ -69,11 +70,11 @@ class LocalCluster(Restorable, GrowingCluster[NodeT]):
         self.claimed: Record | None = None
         self.up_seconds: float | None = None
         self._warnings: list[str] = []
-        self.placement = Placement(host, self.folder)
-        self.lacking = self.placement.lacking(self.folder)
-        self.capabilities = declared(self.kind).able(system) - self.lacking.keys()
         if (most := system.size + system.spare) > network.NODES_MAX:
             raise InputError(f"{most} nodes; one cluster has at most {network.NODES_MAX}")
+        self.placement = Placement(host, self.folder, most)
+        self.lacking = self.placement.lacking(self.folder)
+        self.capabilities = declared(self.kind).able(system) - self.lacking.keys()
 
     # --- what a kind of cluster says ---
 
@@ -187,6 +188,16 @@ class LocalCluster(Restorable, GrowingCluster[NodeT]):
     def host_of(self, spec: NodeSpec | ServerSpec) -> Host:
         """The machine of a node, or of a server."""
         return self.placement.on(spec.host)
+
+    def _keep(self, made: Snapshot) -> Snapshot:
+        return (
+            self.placement.keep(made, self.specs, self.rules) if self.placement.apart else super()._keep(made)
+        )
+
+    def _restore(self, origin: Snapshot) -> Restored:
+        if self.placement.apart:
+            return self.placement.restore(origin, self.rules)
+        return super()._restore(origin)
 
     def _note_nodes(self) -> None:
         self.placement.note_nodes(self.name, self.specs, self._noted)

@@ -8,17 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from steelyard.errors import InputError
+from steelyard.errors import InfrastructureError, InputError
 from steelyard.hosts.clusters import Claim
 from steelyard.hosts.host import Host, HostLostError
 from steelyard.hosts.network import Endpoint
 from steelyard.hosts.records import Record
 from steelyard.hosts.say import Say
-from steelyard.hosts.server_hosts import ServerHost, ServerHosts
+from steelyard.hosts.server_hosts import HOSTS, ServerHost, ServerHosts, joined
+from steelyard.hosts.snapshots import Restored, Rules, Snapshot
 from steelyard.systems.node import NodeSpec
 
 SpecT = TypeVar("SpecT", bound=NodeSpec)
-NO_SNAPSHOT = "data of nodes on several hosts are not kept; load them anew, or leave the cluster up"
 
 
 class Placement:
@@ -27,17 +27,18 @@ class Placement:
     Args:
         host: where it runs: a machine, or several.
         folder: the cluster's, where it runs on one machine.
+        most: how many nodes it may have; machines beyond these are left alone.
 
     Attributes:
         apart: whether nodes are on other machines, each at its machine's own address.
         machines: they; on one machine that one, without a name.
     """
 
-    def __init__(self, host: Host, folder: Path) -> None:
+    def __init__(self, host: Host, folder: Path, most: int) -> None:
         self.apart = isinstance(host, ServerHosts)
         self._name = folder.name
         here = ServerHost("", host, "", folder.parent)
-        self.machines = host.machines if isinstance(host, ServerHosts) else (here,)
+        self.machines = host.machines[:most] if isinstance(host, ServerHosts) else (here,)
 
     def on(self, name: str) -> Host:
         """The machine of that name."""
@@ -85,12 +86,11 @@ class Placement:
         """Capability -> why a machine cannot give it."""
         if not self.apart:
             return self.machines[0].host.lacking(folder)
-        found = {
+        return {
             what: f"{machine.name}: {why}"
             for machine in self.machines
             for what, why in machine.host.lacking(machine.folder / self._name).items()
         }
-        return found | {"snapshot": NO_SNAPSHOT}
 
     def cores(self) -> int:
         """Processors of a machine; of unlike ones the fewest, so that pools are of one size on all nodes."""
@@ -125,6 +125,41 @@ class Placement:
                 machine.host.take_down(cluster)
             except HostLostError:
                 say(f"{machine.name} is lost: what is left of {cluster} there ends at the host's next use")
+
+    # --- its data at rest, where nodes are apart ---
+
+    def shape(self) -> dict[str, Any]:
+        """What of it shapes kept data: servers know each other by their addresses."""
+        return {HOSTS: [machine.address for machine in self.machines]} if self.apart else {}
+
+    def keep(self, made: Snapshot, specs: Sequence[NodeSpec], rules: Rules) -> Snapshot:
+        """Keep on each machine what its nodes have; on all, or on none. Errors as `Host.keep`."""
+        kept: list[Snapshot] = []
+        try:
+            for machine in self.machines:
+                names = tuple(spec.name for spec in specs if spec.host == machine.name)
+                part = replace(made, block=machine.address, nodes=names)
+                kept.append(machine.host.keep(part, machine.folder / self._name, rules))
+        except BaseException:
+            for machine in self.machines:
+                with suppress(HostLostError):
+                    machine.host.drop_snapshot(made.key)
+            raise
+        return joined(kept)
+
+    def restore(self, origin: Snapshot, rules: Rules) -> Restored:
+        """Put back on each machine what its nodes had; errors as `Host.restore`."""
+        done: list[Restored] = []
+        for machine in self.machines:
+            part = machine.host.snapshot(origin.key)
+            if part is None:
+                raise InfrastructureError(f"{machine.name}: the snapshot {origin.key} has been removed")
+            done.append(machine.host.restore(part, rules, machine.folder / self._name))
+        return Restored(
+            sum(one.seconds for one in done),
+            sum(one.copied_bytes for one in done),
+            sum(one.shared_bytes for one in done),
+        )
 
 
 def unlike(javas: Mapping[str, str]) -> list[str]:

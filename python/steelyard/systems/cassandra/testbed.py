@@ -65,6 +65,12 @@ class CassandraTestbed(ChangingCassandra):
         self._warnings = replication.check(system)
         self.launches: dict[str, Launch] = {}
         self._check_placement()
+        if clients and system.secure:
+            self.lacking = {
+                **self.lacking,
+                "snapshot": "the password of a secure cluster stays with its clients",
+            }
+            self.capabilities -= {"snapshot"}
 
     # --- its life ---
 
@@ -263,7 +269,8 @@ class CassandraTestbed(ChangingCassandra):
     def shaped_by(self) -> dict[str, Any]:
         """The release, and every setting that results for its nodes."""
         heap = self.system.heap_mib or profile.HEAP_MIB[self.system.profile]
-        return {"version": self.version, "settings": self.shared, "tokens": self.tokens, "heap_mib": heap}
+        said = {"version": self.version, "settings": self.shared, "tokens": self.tokens, "heap_mib": heap}
+        return said | self.placement.shape()
 
     def flush_all(self) -> None:
         """Write all memtables to files."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from getpass import getuser
 from pathlib import Path
 from typing import Any
 
 from steelyard.spec.hbase import HBaseAccess, HBaseSystem
 from steelyard.systems.deviation import Deviation
 from steelyard.systems.hbase import config, profile
-from steelyard.systems.hbase.launch import Launch
+from steelyard.systems.hbase.launch import USER, Launch
 from steelyard.systems.hbase.layout import DATANODE_PORT_STEP, OF_ROLE, HBaseSpec
 from steelyard.systems.hbase.versions import HDFS
 
@@ -99,6 +100,7 @@ def deviations(
         Deviation(
             "*.periodMillis of metrics", config.METRICS_PERIOD_MS, 10_000, "figures are sampled every second"
         ),
+        *([Deviation(USER, getuser(), None, APART)] if apart else []),
         *profile.jvm_deviations(system, roles, launch.java.major),
         *_changed(
             profile.hbase_settings(system, restored=restored), system.hbase_site, launch.hbase.defaults

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from getpass import getuser
 from pathlib import Path
 
 from steelyard.hosts import archive
@@ -53,6 +54,12 @@ MODULES = (
 """What HBase's own scripts open on Java 11 and later."""
 
 
+USER = "HADOOP_USER_NAME"
+"""As whom servers know each other; on several machines they may run as several, and we ask as this one's."""
+FIRST_NODES = ("node1", "master1")
+"""Between them they have every role."""
+
+
 @dataclass(frozen=True)
 class Parts:
     """What one side's servers are made of.
@@ -86,7 +93,7 @@ class Launch:
     hbase: Parts
     hdfs: Parts | None
     cores: int
-    listed: Sequence[str] = ("node1", "master1")
+    listed: Sequence[str] = FIRST_NODES
 
     def jvm_options(self) -> list[str]:
         """The options that depend neither on node nor role."""
@@ -129,6 +136,7 @@ class Launch:
         heap = profile.heap_mib(self.system.profile, self.system.heaps, role)
         return [
             *self.java_words(role, heap),
+            *([f"-D{USER}={getuser()}"] if node.host else []),
             f"-XX:ErrorFile={logs / f'{role}.crash'}",
             *self._classes(node, role),
             f"-Dlog4j.configuration={(conf / 'log4j.properties').as_uri()}",

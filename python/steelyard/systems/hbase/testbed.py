@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.errors import InfrastructureError, InputError
-from steelyard.hosts.artifacts import Jars
 from steelyard.hosts.cgroup import Group
-from steelyard.hosts.host import Host, said_jars
-from steelyard.hosts.java import Java
+from steelyard.hosts.host import Host
 from steelyard.hosts.network import Endpoint
 from steelyard.hosts.say import Say
 from steelyard.spec.hbase import HBaseSystem
@@ -24,6 +22,7 @@ from steelyard.systems.hbase import (
     defaults,
     facts,
     layout,
+    made_of,
     orderly,
     profile,
     serving,
@@ -32,12 +31,11 @@ from steelyard.systems.hbase import (
 from steelyard.systems.hbase.beans import ROLES
 from steelyard.systems.hbase.format import empty_namenode
 from steelyard.systems.hbase.joining import JoiningHBase
-from steelyard.systems.hbase.launch import Launch, Parts
+from steelyard.systems.hbase.launch import FIRST_NODES, Launch
 from steelyard.systems.hbase.layout import (
     DATANODE,
     MASTER,
     NAMENODE,
-    ON_HDFS,
     REGIONSERVER,
     STANDALONE,
     ZOOKEEPER,
@@ -77,39 +75,31 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
         self.version, self.line = versions.resolve(system.version)
         self.launches: dict[str, Launch] = {}
         if self.placement.apart and system.standalone:
-            raise InputError(
-                "a standalone HBase has its ZooKeeper on loopback, and cannot be on another host"
-            )
+            raise InputError("a standalone HBase has its ZooKeeper on loopback: it cannot be on another host")
         self._check_placement()
 
     # --- its life ---
 
     def _fetch(self, say: Say) -> None:
-        cores, machines = self.cores, self.placement.machines
-        self.launches = {machine.name: self._launch_on(machine.host, cores, say) for machine in machines}
+        self.launches = {
+            machine.name: made_of.launch_on(
+                machine.host, self.system, self.version, self.line,
+                cores=self.cores, listed=self._listed(machine.name), say=say,
+            )
+            for machine in self.placement.machines
+        }  # fmt: skip
         launch = self._launched()
         self._warnings += defaults.unknown(self.system.hbase_site, launch.hbase.defaults, "hbase-site")
         if launch.hdfs:
             self._warnings += defaults.unknown(self.system.hdfs_site, launch.hdfs.defaults, "hdfs-site")
         self._warnings += unlike({name: one.java.full for name, one in self.launches.items()})
 
-    def _launch_on(self, host: Host, cores: int, say: Say) -> Launch:
-        """What servers of a machine have in common."""
-        line, system = self.line, self.system
-        java = host.java(system.java, line.javas, f"HBase {line.name}")
-        wanted = versions.coordinates(self.version, line)
-        jars = said_jars(host, f"hbase-{self.version}", wanted, say, line.without)
-        hbase, hdfs = _parts(host, jars, java, defaults.HBASE), None
-        if not system.standalone:
-            jars = said_jars(host, f"hdfs-{versions.HDFS}", versions.HDFS_COORDINATES, say)
-            hdfs = _parts(host, jars, java, defaults.HDFS)
-        listed = ("node1", "master1") if not self.placement.apart else self._listed(host)
-        return Launch(system, java, hbase, hdfs, cores, listed)
-
-    def _listed(self, host: Host) -> tuple[str, ...]:
-        """The nodes of a machine, which list their classes for its archive."""
+    def _listed(self, machine: str) -> Sequence[str]:
+        """The nodes that list their classes for a machine's archives; of one machine two, which have all roles."""
+        if not self.placement.apart:
+            return FIRST_NODES
         specs = self.placement.placed(self._specs(NOWHERE, ()))
-        return tuple(spec.name for spec in specs if self.host_of(spec) is host)
+        return [spec.name for spec in specs if spec.host == machine]
 
     def _specs(self, block: str, spaces: Sequence[str]) -> Sequence[HBaseSpec]:
         return self._all(block, spaces)[: self.system.size]
@@ -204,19 +194,8 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
     def _after_up(self, say: Say) -> None:
         """Make the class archives that the next start will use, once there are lists of classes."""
         for name, launch in self.launches.items():
-            for on_hdfs in (True, False):
-                self._archive(name, launch, on_hdfs, say)
-
-    def _archive(self, name: str, launch: Launch, on_hdfs: bool, say: Say) -> None:
-        """A machine's class archive of the servers that run on HDFS's own jars, or of the others."""
-        nodes = [found.spec for found in self.nodes if found.spec.host == name]
-        seats = [(spec, role) for spec in nodes for role in spec.roles if (role in ON_HDFS) == on_hdfs]
-        host, paths = self.placement.on(name), [launch.class_list(*seat) for seat in seats]
-        lists = [path for path in paths if host.list(path.parent, path.name)]
-        if lists:
-            say("making a class archive for the next starts (once)")
-            if not host.make_class_archive(launch.java, launch.jar_files(seats[0][1]), lists):
-                say("no class archive could be made; starts stay as they are")
+            specs = [found.spec for found in self.nodes if found.spec.host == name]
+            made_of.make_archives(self.placement.on(name), launch, specs, say)
 
     @property
     def launch(self) -> Launch | None:
@@ -335,6 +314,7 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
             "hdfs": versions.HDFS,
             "settings": {name: value for name, (value, _) in settings.items()},
             "heap_mib": profile.heap_mib(self.system.profile, self.system.heaps, REGIONSERVER),
+            **self.placement.shape(),
         }
 
     def flush_all(self) -> None:
@@ -360,10 +340,6 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
         return [
             node.spec for node in self.nodes if REGIONSERVER in node.spec.parts and node.servers[-1].alive
         ]
-
-
-def _parts(host: Host, jars: Jars, java: Java, kind: tuple[str, str]) -> Parts:
-    return Parts(jars, host.class_archive(java, jars.paths), defaults.shipped(host, jars, kind))
 
 
 def _pending(spec: HBaseSpec) -> int:
