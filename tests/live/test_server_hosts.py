@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +87,7 @@ def check(five: Machines, out: Path, nodes: int) -> None:
     during = system.filter(pl.col("t_ns").is_between(run["start_ns"], run["end_ns"]))
     for name in names:  # about once a second, by the laboratory's clock
         ticks = during.filter((pl.col("source") == name) & (pl.col("metric") == "memory_bytes"))
-        assert ticks.height >= 0.7 * (run["end_ns"] - run["start_ns"]) / NS
+        assert ticks.height >= 0.5 * (run["end_ns"] - run["start_ns"]) / NS
     assert any(metric.startswith("server_") for metric in during["metric"].unique())
     for i in range(1, 6):
         assert five.processes(i) == []
@@ -118,27 +118,34 @@ def until_run(process: subprocess.Popen[str]) -> None:
     assert any(line.rstrip().endswith("  run") for line in process.stderr)
 
 
-def test_a_lost_machine_is_a_dead_node(five: Machines, tmp_path: Path) -> None:
-    """Its worker is killed: its server ends with it, the others serve on, and the next run finds it clean."""
-    out = tmp_path / "one"
-    more = ["--rf", "3", "--duration", "20s"]
-    one = bench(five, "cassandra", out, *more)
-    until_run(one)
+def kill_worker(five: Machines) -> None:
+    """Of the last machine."""
     [worker] = [line.split()[0] for line in five.processes(5) if "steelyard.hosts.remote.worker" in line]
     os.kill(int(worker), signal.SIGKILL)
-    five.until(lambda: not javas(five, 5))
+
+
+@pytest.mark.parametrize(("lose", "seconds"), [(kill_worker, 15), (lambda five: five.cut(5), 45)])
+def test_a_lost_machine_is_a_dead_node(
+    five: Machines, tmp_path: Path, lose: Callable[[Machines], None], seconds: int
+) -> None:
+    """Its worker is killed, or no packet reaches it: its server ends, others serve on; then it is cleaned."""
+    out = tmp_path / "one"
+    one = bench(five, "cassandra", out, "--rf", "3", "--duration", f"{seconds}s")
+    until_run(one)
+    lose(five)
     ended(one)
+    five.until(lambda: not javas(five, 5))
+    five.join(5)
     said = manifest(out)
-    deaths = [entry["detail"] for entry in said["timeline"] if entry["event"] == "server died"]
-    [death] = deaths
+    [death] = [entry["detail"] for entry in said["timeline"] if entry["event"] == "server died"]
     assert death.startswith(f"node3: the host root@{five.addresses[4]} is lost")
     assert [host["lost_ns"] is None for host in said["hosts"]] == [True] * 4 + [False]
-    record = five.folder / "m5" / "state" / "clusters"
-    assert list(record.glob("*/cluster.json"))
+    records = five.folder / "m5" / "state" / "clusters"
+    assert list(records.glob("*/cluster.json"))
     looking = five.steelyard("cluster", "list", *ssh(five, 5))
     _, error = looking.communicate(timeout=LIMIT_S)
     assert "left over by process" in error
-    assert list(record.glob("*/cluster.json")) == []
+    assert list(records.glob("*/cluster.json")) == []
 
 
 def test_a_cluster_over_machines_stays_and_goes(five: Machines, tmp_path: Path) -> None:

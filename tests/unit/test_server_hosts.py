@@ -8,6 +8,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from getpass import getuser
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -20,7 +21,7 @@ from typer.testing import CliRunner
 from steelyard.cli import app
 from steelyard.cli.found_clusters import Files, end, nodes_of, parts, parts_of
 from steelyard.cli.load_hosts import check_points
-from steelyard.cli.server_hosts import Roles, one_node_each, roles_of, using
+from steelyard.cli.server_hosts import Roles, one_node_each, roles_of, server_hosts, using
 from steelyard.errors import InfrastructureError, InputError
 from steelyard.hosts import process
 from steelyard.hosts.artifacts import Jars
@@ -54,6 +55,7 @@ from steelyard.systems.hbase.testbed import HBaseTestbed
 from steelyard.systems.node import Node, NodeSpec
 from steelyard.systems.placement import unlike
 from steelyard.systems.server import ServerSpec
+from steelyard.watch.table import Table
 
 NAMES = ("a", "b", "c")
 
@@ -472,10 +474,27 @@ def test_of_a_lost_machine_there_are_no_samples(hosts: ServerHosts, tmp_path: Pa
     ServerMachines(ServerHosts(hosts.machines[:2])).note_facts(told)
     watch.retarget([])
     watch.stop()
-    assert watch.missing["host.b"] == "it was lost, and with it what had been sampled there"
+    assert watch.missing["host.b"] == "it was lost, and with it what was sampled there at last"
     watch.write(tmp_path / "system.parquet")
     ServerMachines(ServerHosts(hosts.machines[:2])).keep_samples(watch, told, tmp_path)
     assert [path.name for path in (tmp_path / "hosts").iterdir()] == ["0.parquet"]
+
+
+def test_what_was_brought_from_a_machine_outlives_it(tmp_path: Path) -> None:
+    table, into = Table(), BytesIO()
+    for second in range(3):
+        table.add(second * 10**9, "node1", {"memory_bytes": float(second)})
+    assert table.frame(1)["value"].to_list() == [1.0, 2.0]
+    table.frame().write_ipc(into)
+    actor = Actor((True, 7), (True, into.getvalue()), OSError("gone"))
+    watch = RemoteHost("b", "10.0.0.2", actor, None).watch([], {})
+    assert watch.frame().height == 3
+    watch.write(tmp_path / "1.parquet")  # it is lost meanwhile
+    assert pl.read_parquet(tmp_path / "1.parquet").equals(table.frame())
+    assert actor.asked[1:] == [("samples", 7, 0), ("samples", 7, 3)]
+    never = RemoteHost("c", "10.0.0.3", Actor((True, 8), OSError("gone")), None).watch([], {})
+    with pytest.raises(HostLostError, match="nothing was brought from it before"):
+        never.write(tmp_path / "2.parquet")
 
 
 # --- words ---
@@ -515,6 +534,16 @@ def test_only_nodes_of_ours_are_laid_over_machines() -> None:
         check_points(local, addresses("a"))
     assert "--server-hosts" in str(no.value.hint)
     check_points(local, addresses("a"), apart=True)
+
+
+def test_a_machine_that_others_do_not_reach_is_refused() -> None:
+    far = [RemoteHost(name, address, Actor((True, Path("/s")), (True, Path("/s"))), None)
+           for name, address in (("a", "10.0.0.1"), ("localhost", "127.0.0.1"))]  # fmt: skip
+    with pytest.raises(
+        InputError, match=r"localhost is reached at 127\.0\.0\.1, where other machines do not"
+    ):
+        server_hosts(far)
+    assert [machine.address for machine in server_hosts(far[1:]).machines] == ["127.0.0.1"]
 
 
 def test_flags_of_server_hosts_go_with_ssh() -> None:

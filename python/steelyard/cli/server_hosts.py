@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +90,13 @@ def using(
 
 
 def server_hosts(hosts: Sequence[RemoteHost]) -> ServerHosts:
-    """Machines with workers, as a cluster is laid over them."""
+    """Machines with workers, as a cluster is laid over them; raises InputError: others do not reach one."""
+    for host in hosts if len(hosts) > 1 else ():
+        if ip_address(host.address).is_loopback:
+            raise InputError(
+                f"{host.name} is reached at {host.address}, where other machines do not reach it",
+                hint="name it in --ssh by an address on their network",
+            )
     return ServerHosts(
         [
             ServerHost(host.name, host.as_host(), host.address, Path(host.ask("clusters_folder")))

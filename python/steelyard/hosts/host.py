@@ -10,7 +10,7 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from steelyard.errors import InfrastructureError
 from steelyard.hosts.artifacts import Jars
@@ -25,6 +25,9 @@ from steelyard.hosts.records import Record
 from steelyard.hosts.snapshots import Restored, Rules, Snapshot
 from steelyard.spec.local import NodeLimits
 from steelyard.watch.target import WatchTarget
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class HostLostError(InfrastructureError):
@@ -86,6 +89,10 @@ class Watch(Protocol):
 
     def stop(self) -> None:
         """Take a last sample and end; safe to call twice."""
+        ...
+
+    def frame(self, start: int = 0) -> pl.DataFrame:
+        """What was sampled, from the `start`-th row on, by the clock of its machine; see `watch.Sampler`."""
         ...
 
     def write(self, path: Path) -> None:

@@ -6,11 +6,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from steelyard.hosts.host import Host, HostLostError, Watch
 from steelyard.hosts.local import LocalHost
 from steelyard.hosts.snapshots import Snapshot
 from steelyard.watch.target import WatchTarget
+
+if TYPE_CHECKING:
+    import polars as pl
 
 HOSTS = "hosts"
 """Of what shaped kept data, the addresses of the machines that have a part of them."""
@@ -90,12 +94,12 @@ class ServerHosts(LocalHost):
 def joined(parts: Sequence[Snapshot]) -> Snapshot:
     """What several machines keep of one cluster, as one snapshot; it is restored part by part."""
     nodes = tuple(name for part in parts for name in part.nodes)
-    whole = {"bytes": sum(part.bytes for part in parts), "files": sum(part.files for part in parts)}
-    return replace(parts[0], nodes=nodes, **whole)
+    size, files = sum(part.bytes for part in parts), sum(part.files for part in parts)
+    return replace(parts[0], nodes=nodes, bytes=size, files=files)
 
 
 class JoinedWatch:
-    """Sampling under way on several machines; see `Watch`. What a machine that is lost had sampled is lost.
+    """Sampling under way on several machines; see `Watch`.
 
     Attributes:
         there: machine -> what is sampled on it.
@@ -113,7 +117,7 @@ class JoinedWatch:
             try:
                 told = watch.missing
             except HostLostError:
-                told, found[f"host.{name}"] = {}, "it was lost, and with it what had been sampled there"
+                told, found[f"host.{name}"] = {}, "it was lost, and with it what was sampled there at last"
             found |= {what: why for what, why in told.items() if what.partition(".")[0] in self._where}
         return found
 
@@ -138,8 +142,12 @@ class JoinedWatch:
             with suppress(HostLostError):
                 watch.stop()
 
-    def write(self, path: Path) -> None:
+    def frame(self, start: int = 0) -> pl.DataFrame:
         """See `Watch`: of this machine; the others' are in `there`."""
+        return self._own.frame(start)
+
+    def write(self, path: Path) -> None:
+        """See `Watch`: of this machine, as `frame`."""
         self._own.write(path)
 
     def cost(self) -> Mapping[str, float]:

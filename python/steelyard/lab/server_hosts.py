@@ -40,7 +40,7 @@ class ServerMachines:
     def keep_samples(self, watch: Watch, manifest: Manifest, folder: Path) -> None:
         """Write each machine's samples to `hosts/K.parquet`, and its nodes' to `system.parquet`, too.
 
-        Of a machine that was lost there are none.
+        Of a machine that was lost there are those that had come from it before.
         """
         if not isinstance(watch, JoinedWatch):
             return

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from steelyard.errors import InfrastructureError, InputError
+from steelyard.errors import InfrastructureError, InputError, SteelyardError
 from steelyard.hosts.clusters import Claim
 from steelyard.hosts.host import Host, HostLostError
 from steelyard.hosts.network import Endpoint
@@ -116,15 +116,21 @@ class Placement:
         """Record on each machine what its nodes are."""
         for machine in self.machines:
             nodes = [told(spec) for spec in specs if spec.host == machine.name]
-            machine.host.note_nodes(cluster, nodes)
+            with suppress(HostLostError):
+                machine.host.note_nodes(cluster, nodes)
 
     def take_down(self, cluster: str, say: Say) -> None:
-        """End it on each machine; of one that is lost that is said."""
+        """End it on each machine; of one that is lost that is said. One that fails keeps no other from it."""
+        failed: list[SteelyardError] = []
         for machine in self.machines:
             try:
                 machine.host.take_down(cluster)
             except HostLostError:
                 say(f"{machine.name} is lost: what is left of {cluster} there ends at the host's next use")
+            except SteelyardError as error:
+                failed.append(error)
+        if failed:
+            raise failed[0]
 
     # --- its data at rest, where nodes are apart ---
 

@@ -7,6 +7,7 @@ the worker is lost. All are coroutines, since one thread serves all others; what
 from __future__ import annotations
 
 import asyncio
+import io
 import itertools
 import pickle
 import time
@@ -118,11 +119,9 @@ class HostActor:
         return await asyncio.to_thread(found, *given) if callable(found) else found
 
     @answered
-    async def samples(self, number: int) -> bytes:
-        """A watch's `system.parquet`."""
-        path = scratch() / f"system-{number}.parquet"
-        await asyncio.to_thread(self._watches[number].write, path)
-        return path.read_bytes()
+    async def samples(self, number: int, start: int) -> bytes:
+        """What a watch has sampled, from the `start`-th row on, in Arrow's format."""
+        return await asyncio.to_thread(_rows, self._watches[number], start)
 
     # --- engines ---
 
@@ -188,6 +187,12 @@ class HostActor:
 def _files(folder: Path) -> list[tuple[str, int]]:
     found = sorted(path for path in folder.rglob("*") if path.is_file())
     return [(path.relative_to(folder).as_posix(), path.stat().st_size) for path in found]
+
+
+def _rows(watch: Watch, start: int) -> bytes:
+    into = io.BytesIO()
+    watch.frame(start).write_ipc(into)
+    return into.getvalue()
 
 
 def _part(path: Path, start: int, length: int) -> bytes:

@@ -95,7 +95,7 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
         self._warnings += unlike({name: one.java.full for name, one in self.launches.items()})
 
     def _listed(self, machine: str) -> Sequence[str]:
-        """The nodes that list their classes for a machine's archives; of one machine two, which have all roles."""
+        """The nodes that list their classes for a machine's archives; on one machine two, with all roles."""
         if not self.placement.apart:
             return FIRST_NODES
         specs = self.placement.placed(self._specs(NOWHERE, ()))
