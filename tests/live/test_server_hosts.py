@@ -6,7 +6,8 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -104,48 +105,62 @@ def test_cassandra_on_three_machines_under_load_from_two(five: Machines, tmp_pat
     assert (out / "trials" / "001" / "servers" / "node3" / "logs" / "system.log").stat().st_size > 0
 
 
-def test_a_secure_cluster_is_entered_from_other_machines(five: Machines, tmp_path: Path) -> None:
-    out = tmp_path / "one"
-    ended(bench(five, "cassandra", out, "--rf", "3", "--duration", "5s", "--secure"))
-    check(five, out, 3)
-    secrets = [path for path in out.rglob("*") if path.name in ("password", "client-key.pem")]
-    assert secrets == []
-
-
 def until_run(process: subprocess.Popen[str]) -> None:
     """Wait until the run phase has begun."""
     assert process.stderr is not None
     assert any(line.rstrip().endswith("  run") for line in process.stderr)
 
 
-def kill_worker(five: Machines) -> None:
-    """Of the last machine."""
-    [worker] = [line.split()[0] for line in five.processes(5) if "steelyard.hosts.remote.worker" in line]
-    os.kill(int(worker), signal.SIGKILL)
-
-
-@pytest.mark.parametrize(("lose", "seconds"), [(kill_worker, 15), (lambda five: five.cut(5), 45)])
-def test_a_lost_machine_is_a_dead_node(
-    five: Machines, tmp_path: Path, lose: Callable[[Machines], None], seconds: int
-) -> None:
-    """Its worker is killed, or no packet reaches it: its server ends, others serve on; then it is cleaned."""
-    out = tmp_path / "one"
-    one = bench(five, "cassandra", out, "--rf", "3", "--duration", f"{seconds}s")
-    until_run(one)
-    lose(five)
-    ended(one)
-    five.until(lambda: not javas(five, 5))
-    five.join(5)
-    said = manifest(out)
-    [death] = [entry["detail"] for entry in said["timeline"] if entry["event"] == "server died"]
-    assert death.startswith(f"node3: the host root@{five.addresses[4]} is lost")
-    assert [host["lost_ns"] is None for host in said["hosts"]] == [True] * 4 + [False]
+def cleaned(five: Machines, name: str) -> None:
+    """The last machine has what is left of a cluster, and at its next use nothing any more."""
     records = five.folder / "m5" / "state" / "clusters"
-    assert list(records.glob("*/cluster.json"))
+    assert [path.parent.name.startswith(name) for path in records.glob("*/cluster.json")] == [True]
     looking = five.steelyard("cluster", "list", *ssh(five, 5))
     _, error = looking.communicate(timeout=LIMIT_S)
     assert "left over by process" in error
     assert list(records.glob("*/cluster.json")) == []
+
+
+def test_a_killed_worker_is_a_dead_node_of_a_secure_cluster(five: Machines, tmp_path: Path) -> None:
+    """Its server ends with it, others serve on; and no key or password is among the results."""
+    out = tmp_path / "one"
+    one = bench(five, "cassandra", out, "--rf", "3", "--duration", "15s", "--secure")
+    until_run(one)
+    [worker] = [line.split()[0] for line in five.processes(5) if "steelyard.hosts.remote.worker" in line]
+    os.kill(int(worker), signal.SIGKILL)
+    ended(one)
+    assert five.processes(5) == []
+    said = manifest(out)
+    [death] = [entry["detail"] for entry in said["timeline"] if entry["event"] == "server died"]
+    assert death.startswith(f"node3: the host root@{five.addresses[4]} is lost")
+    assert [host["lost_ns"] is None for host in said["hosts"]] == [True] * 4 + [False]
+    run = next(phase for phase in said["phases"] if phase["name"] == "run")
+    assert len(run["summary"]["engines"]) == 2
+    assert run["summary"]["ok"] > 0
+    assert [path for path in out.rglob("*") if path.name in ("password", "client-key.pem")] == []
+    cleaned(five, "cassandra")
+
+
+def test_a_machine_that_is_cut_off_ends_its_servers(five: Machines, tmp_path: Path) -> None:
+    words = [sys.executable, str(Path(__file__).with_name("sleeping_cluster.py")), ssh(five, *SERVERS)[1]]
+    environment = {**os.environ, **five.environment(five.folder / "lab"), "HOME": str(five.folder)}
+    with subprocess.Popen(
+        [*five.inside(), *words, str(five.key), str(tmp_path)],
+        stdout=subprocess.PIPE, text=True, env=environment,
+    ) as lab:  # fmt: skip
+        try:
+            assert lab.stdout is not None
+            assert any(line == "up\n" for line in lab.stdout)
+            five.cut(5)
+            five.until(lambda: not five.processes(5))
+            five.join(5)
+            lost = f"dead: node3: the host root@{five.addresses[4]} is lost"
+            assert next(lab.stdout).startswith(lost)
+            assert len(five.processes(4)) == 2  # the worker, and its server
+        finally:
+            lab.kill()
+    five.until(lambda: not any(five.processes(i) for i in SERVERS))
+    cleaned(five, "sleeping")
 
 
 def test_a_cluster_over_machines_stays_and_goes(five: Machines, tmp_path: Path) -> None:
