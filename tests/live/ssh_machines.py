@@ -44,10 +44,12 @@ class Machines:
         count: how many.
         folder: receives keys, logs and what each machine keeps.
         engine: the engine they all have.
+        cache: a folder with servers' jars that they all have, each with workers of its own; None = each has
+            an empty one.
     """
 
-    def __init__(self, count: int, folder: Path, engine: Path) -> None:
-        self.folder, self.engine = folder, engine
+    def __init__(self, count: int, folder: Path, engine: Path, cache: Path | None = None) -> None:
+        self.folder, self.engine, self.cache = folder, engine, cache
         self.tag = f"sy{os.getpid() % 100000}"
         self.lab = f"{self.tag}-lab"
         self.key = folder / "id"
@@ -99,7 +101,8 @@ class Machines:
             *ahead,
         ]
         with (folder / "sshd.log").open("wb") as log:
-            words = ["ip", "netns", "exec", space, *apart, SSHD, "-D", "-e", "-f", str(config)]
+            words = ["ip", "netns", "exec", space, *apart, *self._own_workers()]
+            words += [SSHD, "-D", "-e", "-f", str(config)]
             init = subprocess.Popen(
                 words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
             )
@@ -112,8 +115,24 @@ class Machines:
             "PYTHONPATH": str(ROOT / "python"),
             "STEELYARD_ENGINE": str(self.engine),
             "STEELYARD_STATE": str(folder / "state"),
-            "STEELYARD_CACHE": str(folder / "cache"),
+            "STEELYARD_CACHE": str(self.cache or folder / "cache"),
         }
+
+    def _own_workers(self) -> list[str]:
+        """Words before a machine's sshd: of a cache that all have, workers' folders are its own."""
+        if self.cache is None:
+            return []
+        workers = self.cache / "workers"
+        workers.mkdir(parents=True, exist_ok=True)
+        return ["sh", "-c", f'mount -t tmpfs none {workers} && exec "$@"', "sh"]
+
+    def cut(self, i: int) -> None:
+        """Let no packet reach machine i, or leave it."""
+        run("ip", "-n", self.lab, "link", "set", f"v{i}", "down")
+
+    def join(self, i: int) -> None:
+        """Let packets reach it again."""
+        run("ip", "-n", self.lab, "link", "set", f"v{i}", "up")
 
     def _until_it_answers(self, address: str) -> None:
         code = f"import socket; socket.create_connection(('{address}', 22), 1)"
@@ -167,9 +186,9 @@ class Machines:
 
 
 @contextmanager
-def machines(count: int, folder: Path, engine: Path) -> Iterator[Machines]:
-    """Machines, for as long as the `with` lasts."""
-    made = Machines(count, folder, engine)
+def machines(count: int, folder: Path, engine: Path, cache: Path | None = None) -> Iterator[Machines]:
+    """Machines, for as long as the `with` lasts; arguments as of `Machines`."""
+    made = Machines(count, folder, engine, cache)
     try:
         made.start()
         yield made

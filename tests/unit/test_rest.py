@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from steelyard.hosts.local import LocalHost
 from steelyard.systems import waiting
 from steelyard.systems.cassandra import rest
 from steelyard.systems.cassandra.login import CqlPlace
@@ -36,4 +35,4 @@ def test_a_node_that_is_silent_is_not_at_rest(tmp_path: Path) -> None:
     nobody: Any = SimpleNamespace(
         alive=True, place=CqlPlace("127.10.251.1", 9), spec=SimpleNamespace(folder=tmp_path)
     )
-    assert not rest.settle(LocalHost(), [nobody], None, 0.05, lambda _: None).quiet
+    assert not rest.settle([nobody], None, 0.05, lambda _: None).quiet

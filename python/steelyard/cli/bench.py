@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from steelyard.cli.options import DO_HELP, FLAGS, SET_HELP, systems_help
-from steelyard.cli.parameters import Count, Key, Python, Ssh, with_flags
+from steelyard.cli.parameters import Count, Key, Python, Servers, Ssh, with_flags
 
 EXAMPLE = (
     "Example: steelyard bench cassandra -w a --nodes 3 --rf 3 --read-consistency QUORUM "
@@ -28,6 +28,7 @@ def bench(  # noqa: PLR0917 - typer calls it by name
     do: Annotated[list[str] | None, typer.Option("--do", help=DO_HELP)] = None,
     ssh: Ssh = None,
     load_hosts: Count = None,
+    server_hosts: Servers = None,
     key: Key = None,
     python: Python = None,
     set_yaml: Annotated[list[str] | None, typer.Option("--set-yaml", hidden=True)] = None,
@@ -44,12 +45,12 @@ def bench(  # noqa: PLR0917 - typer calls it by name
     from steelyard.cli.conduct import conduct
 
     pairs = [*(set_ or ()), *(set_yaml or ()), *(set_site or ())]  # the last two are what --set was called
-    if (ssh, load_hosts, key, python) == (None,) * 4:
+    if (ssh, load_hosts, server_hosts, key, python) == (None,) * 5:
         conduct(bench_study(system, words, pairs, do or ()), out=out, report=report)
         return
-    from steelyard.cli.load_hosts import loading, machines_of, one_engine_each
+    from steelyard.cli.server_hosts import roles_of, using
 
-    machines = machines_of(ssh, load_hosts)
-    study = bench_study(system, one_engine_each(words, machines), pairs, do or ())
-    with loading(study, machines, key, python) as hosts:
-        conduct(study, out=out, report=report, load_hosts=hosts)
+    roles = roles_of(ssh, load_hosts, server_hosts)
+    study = bench_study(system, roles.words(words), pairs, do or ())
+    with using(study, roles, key, python) as (loading, host):
+        conduct(study, out=out, report=report, load_hosts=loading, host=host)

@@ -11,10 +11,10 @@ import typer
 
 from steelyard.cli.help import GroupedCommand
 from steelyard.cli.options import SET_HELP, cluster_flags, systems_help
-from steelyard.cli.parameters import with_flags
+from steelyard.cli.parameters import Key, Python, Ssh, with_flags
 
 if TYPE_CHECKING:
-    from steelyard.hosts.host import Host
+    from steelyard.cli.found_clusters import Part, Readable
 
 FOLLOW_S = 0.3
 
@@ -31,33 +31,51 @@ app = typer.Typer(
     epilog="Example: steelyard cluster up cassandra --nodes 3 --name lab --profile quick",
 )
 @with_flags(cluster_flags())
-def up(
+def up(  # noqa: PLR0917 - typer calls it by name
     system: Annotated[str, typer.Argument(help=systems_help(local=True))],
     name: Annotated[str, typer.Option(help="The cluster's name.")] = "lab",
     set_: Annotated[list[str] | None, typer.Option("--set", help=SET_HELP)] = None,
+    ssh: Ssh = None,
+    key: Key = None,
+    python: Python = None,
     **words: Any,
 ) -> None:
-    """Bring a cluster up; it stays until `cluster down`."""
+    """Bring a cluster up; it stays until `cluster down`. With --ssh each machine has a node."""
     from steelyard.cli.bench_study import bench_study
+    from steelyard.cli.found_clusters import clients_folder, cluster_host
     from steelyard.errors import InputError
-    from steelyard.hosts.local import LocalHost
     from steelyard.hosts.records import clusters_folder
     from steelyard.spec.kind import declarations
     from steelyard.systems.kind import kind_of
+    from steelyard.systems.placement import check_laid_over
 
-    wanted = bench_study(system, words, set_ or ()).system
+    wanted = bench_study(system, _a_node_each(words, ssh), set_ or ()).system
     kind = kind_of(wanted.kind)
     if not kind.local:
         known = [name for name, other in declarations().items() if other.local]
         raise InputError(f"no cluster of {system} can be brought up", hint=f"known: {', '.join(known)}")
-    testbed = kind.lasting(wanted, name=name, root=clusters_folder(), host=LocalHost())
-    said = _warn(testbed.warnings(), 0)
-    testbed.up(typer.echo)
+    with cluster_host(ssh, key, python) as host:
+        check_laid_over(kind.typed, kind.laid_over, host)
+        testbed = kind.lasting(
+            wanted, name=name, root=clients_folder() if ssh else clusters_folder(), host=host
+        )
+        said = _warn(testbed.warnings(), 0)
+        testbed.up(typer.echo)
     _warn(testbed.warnings(), said)
     typer.echo(f"{name} is up after {testbed.up_seconds:.1f} s: {', '.join(testbed.answers_at())}")
     for way in testbed.bench_words():
         typer.echo(f"used with: steelyard bench {way}")
-    typer.echo(f"down again with: steelyard cluster down {name}")
+    typer.echo(f"down again with: steelyard cluster down {name}{f' --ssh {ssh}' if ssh else ''}")
+
+
+def _a_node_each(words: dict[str, Any], ssh: str | None) -> dict[str, Any]:
+    """The flags' words; with other machines, a node for each unless they say how many."""
+    if ssh is None:
+        return words
+    from steelyard.cli.load_hosts import machines_of
+    from steelyard.cli.server_hosts import one_node_each
+
+    return one_node_each(words, machines_of(ssh, None))
 
 
 def _warn(warnings: list[str], said: int) -> int:
@@ -68,15 +86,21 @@ def _warn(warnings: list[str], said: int) -> int:
 
 
 @app.command(cls=GroupedCommand, epilog="Example: steelyard cluster status lab")
-def status(name: Annotated[str, typer.Argument(help="The cluster's name.")] = "lab") -> None:
+def status(
+    name: Annotated[str, typer.Argument(help="The cluster's name.")] = "lab",
+    ssh: Ssh = None,
+    key: Key = None,
+    python: Python = None,
+) -> None:
     """Show each node: process, whether it answers, whom it sees, how much it holds."""
-    from steelyard.hosts.local import LocalHost
-    from steelyard.hosts.records import load
+    from steelyard.cli.found_clusters import cluster_host, nodes_of, parts_of
     from steelyard.spec.units import bytes_text
     from steelyard.systems.kind import kind_of
 
-    record, host = load(name), LocalHost()
-    kind = kind_of(record.kind)
+    with cluster_host(ssh, key, python) as host:
+        found = parts_of(name, host)
+        kind = kind_of(found[0].record.kind)
+        told = [kind.status(part.host, part.record, one) for part, one in nodes_of(found)]
     rows = [
         [
             node.name,
@@ -89,61 +113,71 @@ def status(name: Annotated[str, typer.Argument(help="The cluster's name.")] = "l
             bytes_text(node.memory_bytes),
             " of ".join(map(bytes_text, node.heap_bytes)) if node.heap_bytes else "-",
         ]
-        for node in (kind.status(host, record, one) for one in record.nodes)
+        for node in told
     ]
     place, sees = kind.columns
     table(["node", "address", place, "pid", "state", sees, "load", "memory", "heap"], rows)
 
 
 @app.command("list", cls=GroupedCommand, epilog="Example: steelyard cluster list")
-def list_() -> None:
+def list_(ssh: Ssh = None, key: Key = None, python: Python = None) -> None:
     """List all clusters of this user."""
-    from steelyard.hosts.process import alive
-    from steelyard.hosts.records import Record, records
+    from steelyard.cli.found_clusters import cluster_host, parts
 
-    def words(record: Record) -> list[str]:
-        names = [str(node["name"]) for node in record.nodes]
-        started = [[*record.processes_of(name).values()] for name in names]
-        whole = sum(bool(some) and all(map(alive, some)) for some in started)
-        owner = f"pid {record.owner.pid}" if record.owner else "cluster up"
-        told = {"abandoned": "left over", "elsewhere": f"on {record.machine.hostname}"}
-        state = told.get(record.state(), f"{whole}/{len(record.nodes)} run")
-        version = f"{record.kind} {record.system.get('version', '')}"
-        return [record.name, version, f"{record.block}.*", state, owner]
-
-    rows = [words(record) for record in records()]
+    with cluster_host(ssh, key, python) as host:
+        rows = [_listed(part) for part in parts(host)]
     if rows:
         table(["name", "system", "addresses", "state", "owner"], rows)
     else:
         typer.echo("no clusters")
 
 
+def _listed(part: Part) -> list[str]:
+    """What `list` says of what is on one machine; whose a cluster on another is, that machine knows."""
+    record, look = part.record, part.host.look
+    names = [str(node["name"]) for node in record.nodes]
+    started = [[*record.processes_of(name).values()] for name in names]
+    whole = sum(bool(some) and all(look(one) for one in some) for some in started)
+    owner = f"pid {record.owner.pid}" if record.owner else "cluster up"
+    told = {"abandoned": "left over", "elsewhere": f"on {record.machine.hostname}"}
+    state = f"{whole}/{len(record.nodes)} run"
+    if not part.machine:
+        state = told.get(record.state(), state)
+    version = f"{record.kind} {record.system.get('version', '')}"
+    return [record.name, version, record.addresses, state, owner]
+
+
 @app.command(cls=GroupedCommand, epilog="Example: steelyard cluster logs lab node2 --follow")
-def logs(
+def logs(  # noqa: PLR0917 - typer calls it by name
     name: Annotated[str, typer.Argument(help="The cluster's name.")],
     node: Annotated[str | None, typer.Argument(help="One node of it.")] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on as the log grows.")] = False,
     lines: Annotated[int, typer.Option("--lines", "-n", help="Lines from the end of each log.")] = 40,
+    ssh: Ssh = None,
+    key: Key = None,
+    python: Python = None,
 ) -> None:
     """Show the ends of the servers' logs."""
+    from steelyard.cli.found_clusters import Files, cluster_host, nodes_of, parts_of
     from steelyard.errors import InputError, nearest
-    from steelyard.hosts.local import LocalHost
-    from steelyard.hosts.records import load
 
-    nodes = {str(known["name"]): known for known in load(name).nodes}
-    if node is not None and node not in nodes:
-        raise InputError(
-            f"there is no node {node!r}{nearest(node, nodes)}", hint=f"there are: {', '.join(nodes)}"
-        )
-    chosen = [nodes[node]] if node else list(nodes.values())
-    paths = [Path(known["folder"], "logs", log) for known in chosen for log in known["logs"]]
-    try:
-        _show_logs(LocalHost(), paths, lines, follow=follow)
-    except KeyboardInterrupt:
-        typer.echo()
+    with cluster_host(ssh, key, python) as host:
+        nodes = {str(known["name"]): (part.host, known) for part, known in nodes_of(parts_of(name, host))}
+        if node is not None and node not in nodes:
+            raise InputError(
+                f"there is no node {node!r}{nearest(node, nodes)}", hint=f"there are: {', '.join(nodes)}"
+            )
+        chosen = [nodes[node]] if node else list(nodes.values())
+        where = {
+            Path(known["folder"], "logs", log): there for there, known in chosen for log in known["logs"]
+        }
+        try:
+            _show_logs(Files(where), list(where), lines, follow=follow)
+        except KeyboardInterrupt:
+            typer.echo()
 
 
-def _show_logs(host: Host, paths: list[Path], lines: int, *, follow: bool) -> None:
+def _show_logs(host: Readable, paths: list[Path], lines: int, *, follow: bool) -> None:
     """Print the last lines of each log that there is, then, if wanted, what comes on, without end."""
     from steelyard.errors import InfrastructureError
 
@@ -166,11 +200,17 @@ def _show_logs(host: Host, paths: list[Path], lines: int, *, follow: bool) -> No
 
 
 @app.command(cls=GroupedCommand, epilog="Example: steelyard cluster down lab")
-def down(name: Annotated[str, typer.Argument(help="The cluster's name.")]) -> None:
+def down(
+    name: Annotated[str, typer.Argument(help="The cluster's name.")],
+    ssh: Ssh = None,
+    key: Key = None,
+    python: Python = None,
+) -> None:
     """Stop a cluster's servers and remove all it stored."""
-    from steelyard.hosts.clusters import take_down_by_name
+    from steelyard.cli.found_clusters import cluster_host, end
 
-    take_down_by_name(name)
+    with cluster_host(ssh, key, python) as host:
+        end(name, host)
     typer.echo(f"{name} is down")
 
 

@@ -24,12 +24,13 @@ from steelyard.spec.trials import APART, data_bytes, trials
 from steelyard.spec.units import bytes_text
 
 if TYPE_CHECKING:  # it is not needed where engines run here
+    from steelyard.hosts.host import Host
     from steelyard.lab.load_hosts import LoadHosts
 
 
 def conduct(
     study: Study, *, out: Path | None, report: bool, resume: bool = False, disturbed: bool = False,
-    fail_on_claims: bool = False, load_hosts: LoadHosts | None = None,
+    fail_on_claims: bool = False, load_hosts: LoadHosts | None = None, host: Host | None = None,
 ) -> None:  # fmt: skip
     """Run a study, print its summary, write its report.
 
@@ -40,6 +41,7 @@ def conduct(
         resume: `out` may be an interrupted run of this study, which then goes on.
         disturbed: trials of it that were disturbed from outside are run again.
         load_hosts: where the engines run; None = here.
+        host: where the systems are; None = here.
         fail_on_claims: raise GateError when a claim of the study is not confirmed.
 
     Raises:
@@ -53,7 +55,7 @@ def conduct(
     try:
         outcome = conduct_study(
             study, show, process_start_ns(), out, resume=goes_on, disturbed=disturbed, judge=taint,
-            stand=standings_of, load_hosts=load_hosts,
+            stand=standings_of, load_hosts=load_hosts, host=host,
         )  # fmt: skip
     finally:
         show.finish()

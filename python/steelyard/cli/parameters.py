@@ -17,7 +17,17 @@ Ssh = Annotated[str | None, typer.Option("--ssh", help=SSH_HELP, rich_help_panel
 Count = Annotated[
     int | None,
     typer.Option(
-        "--load-hosts", help="How many of them run an engine each.  [default: all]", rich_help_panel=HOSTS
+        "--load-hosts",
+        help="How many of them run an engine each.  [default: all but the server hosts]",
+        rich_help_panel=HOSTS,
+    ),
+]
+Servers = Annotated[
+    int | None,
+    typer.Option(
+        "--server-hosts",
+        help="How many of them, after the load hosts, have the nodes of the local cluster.  [default: none]",
+        rich_help_panel=HOSTS,
     ),
 ]
 Key = Annotated[

@@ -29,6 +29,7 @@ class Claim:
         block: the address block that it must have; None = any.
         system: the settings it is made with.
         grace_s: how long its servers may take to end.
+        address: the machine's own, where its nodes have no other; empty = they have a block of addresses.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Claim:
     block: str | None = None
     system: Mapping[str, Any] = field(default_factory=dict)
     grace_s: float = records.GRACE_S
+    address: str = ""
 
 
 def claim(asked: Claim) -> Record:
@@ -58,7 +60,7 @@ def claim(asked: Claim) -> Record:
             asked.kind,
             str(asked.root),
             str(_uppermost_missing(asked.root)),
-            _block(asked),
+            asked.address or _block(asked),
             owner=None if asked.stays else process.own_identity(),
             system=dict(asked.system),
             namespaces=namespaces.names(asked.name, asked.size) if asked.namespaced else [],

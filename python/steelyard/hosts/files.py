@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from steelyard.errors import InputError
 from steelyard.hosts.snapshots import Restored, Rules, Snapshot, store
 
 
@@ -80,6 +81,11 @@ class LocalFiles:
     def restore(self, snapshot: Snapshot, rules: Rules, into: Path) -> Restored:
         """Put kept files, unchanged, into a new cluster's folder."""
         return store.restore(snapshot, rules, into)
+
+    def drop_snapshot(self, key: str) -> None:
+        """Remove kept data, if they are there."""
+        with suppress(InputError):
+            store.remove(key)
 
     def check_room(self, beside: Path, needed: int, loaded: int) -> None:
         """See that there is room for data to be loaded, and kept."""

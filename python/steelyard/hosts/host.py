@@ -10,8 +10,9 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from steelyard.errors import InfrastructureError
 from steelyard.hosts.artifacts import Jars
 from steelyard.hosts.cgroup import Group
 from steelyard.hosts.clusters import Claim
@@ -24,6 +25,13 @@ from steelyard.hosts.records import Record
 from steelyard.hosts.snapshots import Restored, Rules, Snapshot
 from steelyard.spec.local import NodeLimits
 from steelyard.watch.target import WatchTarget
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class HostLostError(InfrastructureError):
+    """A machine's worker has ended, or cannot be reached; it does not come back."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +91,10 @@ class Watch(Protocol):
         """Take a last sample and end; safe to call twice."""
         ...
 
+    def frame(self, start: int = 0) -> pl.DataFrame:
+        """What was sampled, from the `start`-th row on, by the clock of its machine; see `watch.Sampler`."""
+        ...
+
     def write(self, path: Path) -> None:
         """Write `system.parquet`, a file of the caller's machine. Raises OSError."""
         ...
@@ -115,6 +127,10 @@ class Host(Protocol):
 
     def take_down(self, cluster: str) -> None:
         """End all servers of a cluster claimed through this host, and what they started; remove all of it."""
+        ...
+
+    def end_cluster(self, name: str) -> None:
+        """End a cluster there that belongs to nobody who runs; raises InputError when there is none."""
         ...
 
     # --- processes ---
@@ -245,6 +261,10 @@ class Host(Protocol):
         """Put kept files, unchanged, into a new cluster's folder; raises SnapshotChangedError."""
         ...
 
+    def drop_snapshot(self, key: str) -> None:
+        """Remove kept data, if they are there."""
+        ...
+
     def check_room(self, beside: Path, needed: int, loaded: int) -> None:
         """See that data can be loaded beside a folder (`needed` bytes), and kept (`loaded`)."""
         ...
@@ -291,6 +311,12 @@ class Host(Protocol):
 
     def clock_ns(self) -> int:
         """Its CLOCK_MONOTONIC."""
+        ...
+
+    def ask_agent(
+        self, address: Endpoint, command: str, timeout_s: float = 10.0, namespace: str | None = None
+    ) -> dict[str, Any]:
+        """Ask a server's agent that listens there one thing; see `watch.agent.AgentClient`."""
         ...
 
     def watch(

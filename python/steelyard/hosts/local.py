@@ -30,13 +30,14 @@ from steelyard.hosts.artifacts import Jars
 from steelyard.hosts.cgroup import Group
 from steelyard.hosts.clusters import Claim
 from steelyard.hosts.files import LocalFiles
-from steelyard.hosts.host import Abilities, Command
+from steelyard.hosts.host import Abilities, Command, Watch
 from steelyard.hosts.java import Java
 from steelyard.hosts.network import Endpoint
 from steelyard.hosts.process import Identity, Seen
 from steelyard.hosts.recipes import Recipe
 from steelyard.hosts.records import Record
 from steelyard.spec.local import NodeLimits
+from steelyard.watch import agent
 from steelyard.watch.host import host_facts
 from steelyard.watch.jar import agent_jar
 from steelyard.watch.sampler import Sampler
@@ -88,6 +89,10 @@ class LocalHost(LocalFiles):
         self._ending.pop(cluster, None)
         for found in record.processes.values():
             self.exit_status(found)
+
+    def end_cluster(self, name: str) -> None:
+        """See `Host`."""
+        clusters.take_down_by_name(name)
 
     def _record(self, cluster: str) -> Record:
         record = self._claimed.get(cluster)
@@ -260,13 +265,19 @@ class LocalHost(LocalFiles):
         """See `Host`."""
         return time.monotonic_ns()
 
+    def ask_agent(
+        self, address: Endpoint, command: str, timeout_s: float = 10.0, namespace: str | None = None
+    ) -> dict[str, Any]:
+        """See `Host`."""
+        return agent.ask(address, command, timeout_s, namespace)
+
     def watch(
         self,
         targets: Sequence[WatchTarget],
         engines: Mapping[str, int],
         *,
         spool: Path | None = None,
-    ) -> Sampler:
+    ) -> Watch:
         """See `Host`."""
         sampler = Sampler(targets, lambda: engines, os.getpid(), self.pids, spool=spool)
         sampler.start()

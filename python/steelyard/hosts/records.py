@@ -27,6 +27,8 @@ FORMAT = 2
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,40}")
 GRACE_S = 20.0
 FILE = "cluster.json"
+BLOCK_DOTS = 2
+"""In an address block; an address has one more."""
 State = Literal["owned", "stays", "abandoned", "elsewhere"]
 
 
@@ -47,7 +49,8 @@ class Record:
         kind: which system, e.g. "cassandra".
         root: the folder with one folder per node; removed with the cluster.
         made: the uppermost folder that was made for `root`.
-        block: its address block, e.g. "127.10.3"; node i has BLOCK.i.
+        block: its address block, e.g. "127.10.3"; node i has BLOCK.i. Of a cluster over several machines,
+            this one's address.
         owner: the process it belongs to; None = it stays until `cluster down`.
         machine: where it is.
         system: the settings it was made with.
@@ -73,6 +76,11 @@ class Record:
     namespaces: list[str] = field(default_factory=list)
     mounts: list[str] = field(default_factory=list)
     grace_s: float = GRACE_S
+
+    @property
+    def addresses(self) -> str:
+        """Those of its nodes, for people."""
+        return self.block if self.block.count(".") > BLOCK_DOTS else f"{self.block}.*"
 
     def processes_of(self, node: str) -> dict[str, Identity]:
         """The processes of one node, by role; its only one has the empty role."""

@@ -8,19 +8,16 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.analysis.counters import Window
-from steelyard.analysis.warnings.host import STEAL
 from steelyard.engine.fleet import Fleet
 from steelyard.engine.session import EngineSession, Queue
 from steelyard.errors import InputError
 from steelyard.hosts.host import Watch
 from steelyard.hosts.remote.engine import RemoteEngine
-from steelyard.hosts.remote.host import WARNED_NS, RemoteHost
-from steelyard.results.disk import replacing
+from steelyard.hosts.remote.host import RemoteHost
+from steelyard.lab.machines import FOLDER, join, note_clock, note_steal, stolen
 from steelyard.results.manifest import Manifest
 from steelyard.spec.kind import declarations, declared
 from steelyard.spec.models import Settings
-from steelyard.watch import machine
 
 SYSTEM = "system.parquet"
 
@@ -63,55 +60,42 @@ class LoadHosts:
 
         It is said of which machine other guests of its own host took the CPU.
         """
-        system = folder / SYSTEM
-        frames = [pl.read_parquet(system)]
-        (folder / "hosts").mkdir()
+        frames = []
+        (folder / FOLDER).mkdir()
         for index, watch in self._watches.items():
-            host, path = self._hosts[index], folder / "hosts" / f"{index}.parquet"
+            host, path = self._hosts[index], folder / FOLDER / f"{index}.parquet"
             if host.lost_ns is not None:
                 continue
             watch.stop()
             watch.write(path)
-            frames.append(found := pl.read_parquet(path))
-            if (share := stolen(found, manifest)) is not None and share > STEAL:
-                manifest.warn("steal", f"other guests of {host.name}'s machine took {share:.1%} of its CPU")
-        engines = [frame.filter(pl.col("source").str.starts_with("engine")) for frame in frames[1:]]
-        with replacing(system) as beside:
-            pl.concat([frames[0], *engines]).sort("t_ns", maintain_order=True).write_parquet(beside)
+            found = pl.read_parquet(path)
+            frames.append(found.filter(pl.col("source").str.starts_with("engine")))
+            note_steal(host.name, stolen(found, manifest), manifest)
+        join(folder / SYSTEM, frames)
 
     def note_clocks(self, manifest: Manifest) -> None:
         """Say how well their clocks were known in this trial, and which machine was lost."""
-        for said, host in zip(manifest.hosts, self._hosts, strict=True):
-            clock = host.clock.since(manifest.since_ns)
-            said |= {"clock": clock.facts(), "lost_ns": host.lost_ns}
-            if clock.bound_ns > WARNED_NS:
-                manifest.warn(
-                    "clock",
-                    f"the clock of {host.name} is known to {clock.bound_ns / 1e6:.1f} ms: by that much at "
-                    "most its engine began early or late, and its seconds are apart from those of others",
-                )
+        effect = "its engine began early or late, and its seconds are apart from those of others"
+        for said, host in zip(manifest.hosts, self._hosts, strict=False):  # they come first
+            note_clock(said, host, manifest, effect)
 
 
-def stolen(system: pl.DataFrame, manifest: Manifest) -> float | None:
-    """The share of a machine's CPU that other guests took while phases ran; None if that was not sampled."""
-    if not manifest.phases:
-        return None
-    window = Window(system, manifest.phases[0]["start_ns"], manifest.phases[-1]["end_ns"])
-    found, whole = window.rate("machine", machine.STEAL), window.rate("machine", *machine.WHOLE)
-    return found / whole if found is not None and whole else None
-
-
-def check_far(settings: Settings) -> None:
+def check_far(settings: Settings, *, apart: bool = False) -> None:
     """See that engines on other machines can reach the system.
+
+    Args:
+        settings: of a point.
+        apart: local clusters are laid over other machines.
 
     Raises:
         InputError: it answers here only, or its client needs files of this machine.
     """
     system, kind = settings.system, declared(settings.system.kind)
-    if kind.local:
+    if kind.local and not apart:
+        ways = " or ".join(["--server-hosts (bench)", *_ways(kind.typed)])
         raise InputError(
             f"--ssh: the nodes of a local {kind.typed} cluster answer on this machine alone",
-            hint="give a cluster that other machines reach: " + " or ".join(_ways(kind.typed)),
+            hint=f"lay it over other machines, or give a cluster that they reach: {ways}",
         )
     if kind.in_engine:
         raise InputError(f"--ssh: the {kind.typed} store lives in the engine's own process, on this machine")

@@ -74,6 +74,7 @@ def conduct(
     judge: Judge = lambda _: None,
     stand: Stand = lambda _: (),
     load_hosts: LoadHosts | None = None,
+    host: Host | None = None,
 ) -> Outcome:
     """Run every trial that is not done yet, and, unless the study's budget is fixed, what decides it.
 
@@ -87,13 +88,14 @@ def conduct(
         judge: looks at each finished trial; one that was disturbed is run once more.
         stand: looks at the claims when the plan has been carried out.
         load_hosts: where the engines run; None = here.
+        host: where the systems are; None = here.
 
     Raises:
         InputError: the folder exists or is of another plan, or a system is one that cannot be; nothing was
             written then.
         EngineError: there is no engine of this source.
     """
-    engine, host = find_engine(), LocalHost()
+    engine, host = find_engine(), host or LocalHost()
     planned = trials(study)
     check_able(study, planned, host)
     if resume and out is not None:

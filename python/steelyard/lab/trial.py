@@ -26,6 +26,7 @@ from steelyard.lab.observer import Observer
 from steelyard.lab.phase import PhaseRunner
 from steelyard.lab.progress import Show
 from steelyard.lab.search.probes import forget
+from steelyard.lab.server_hosts import ServerMachines
 from steelyard.lab.signals import Interrupts
 from steelyard.lab.stages import Stages
 from steelyard.lab.timeline.director import Director
@@ -54,7 +55,8 @@ class TrialRun:
         trial: what to measure.
         folder: its folder, made and empty.
         testbed: the system, not yet up.
-        host: what is sampled: where the engines run, and the system's servers.
+        host: what is sampled: where the engines run, and the system's servers; `ServerHosts` where those are
+            on other machines.
         engine: the binary.
         show: receives progress.
         interrupts: the signals, installed.
@@ -80,7 +82,7 @@ class TrialRun:
         load_hosts: LoadHosts | None = None,
     ) -> None:
         self.trial, self.folder, self.testbed, self.engine = trial, folder, testbed, engine
-        self.host = host
+        self.host, self.server_machines = host, ServerMachines(host)
         self.show, self.interrupts = show, interrupts
         self.lease, self.cold, self.load_hosts = lease or Lease(), cold, load_hosts
         self.manifest = Manifest(trial, since_ns)
@@ -120,6 +122,7 @@ class TrialRun:
         self.manifest.host = self.host.facts([self.folder])
         if self.load_hosts:
             self.load_hosts.note_facts(self.manifest)
+        self.server_machines.note_facts(self.manifest)
         self._bring_up()
         self.manifest.system = self.testbed.facts()
         for text in self.manifest.system.get("warnings", ()):
@@ -273,6 +276,7 @@ class TrialRun:
             self._try("clocks", partial(self.load_hosts.note_clocks, self.manifest), spoils=False)
         if self.sampler:
             self._try("system", self._keep_samples)
+        self._try("clocks", partial(self.server_machines.note_clocks, self.manifest), spoils=False)
         if (self.folder / "engine").is_dir():
             self._try("intervals", self._keep_intervals)
         if self.interrupts.aborted:
@@ -349,6 +353,7 @@ class TrialRun:
             self.sampler.write(self.folder / "system.parquet")
         if self.load_hosts:
             self.load_hosts.keep_samples(self.manifest, self.folder)
+        self.server_machines.keep_samples(self.sampler, self.manifest, self.folder)
 
     def _keep_intervals(self) -> None:
         forget(self.folder / "engine")

@@ -27,12 +27,15 @@ def create(system: SystemSettings, *, name: str, root: Path, host: Host | None =
         host: where its servers run, if it starts any; None = this machine.
 
     Raises:
-        InputError: settings that this system cannot have.
+        InputError: settings that this system cannot have, or hosts that it cannot be on.
     """
     from steelyard.hosts.local import LocalHost
     from steelyard.systems.capabilities import check
     from steelyard.systems.kind import kind_of
+    from steelyard.systems.placement import check_laid_over
 
-    testbed = kind_of(system.kind).testbed(system, name=name, root=root, host=host or LocalHost())
+    kind, there = kind_of(system.kind), host or LocalHost()
+    check_laid_over(kind.typed, kind.laid_over, there)
+    testbed = kind.testbed(system, name=name, root=root, host=there)
     check(testbed)
     return testbed

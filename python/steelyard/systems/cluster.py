@@ -23,26 +23,31 @@ from steelyard.hosts.clusters import Claim
 from steelyard.hosts.host import Host
 from steelyard.hosts.records import Record
 from steelyard.hosts.say import Say
+from steelyard.hosts.snapshots import Restored, Snapshot
 from steelyard.spec.kind import declared
 from steelyard.spec.local import LocalSystem
 from steelyard.systems.growing import MADE_ANEW, GrowingCluster
 from steelyard.systems.node import NodeSpec
+from steelyard.systems.placement import Placement
 from steelyard.systems.restorable import Restorable
 from steelyard.systems.running import NodeT
 from steelyard.systems.server import Server, ServerSpec
 
+NOWHERE = "0.0.0"
+"""An address block as long as it does not matter which."""
 START_LIMIT_S = 180.0
 """For one step of a start; a slow, shared machine needs a tenth of it."""
 
 
 class LocalCluster(Restorable, GrowingCluster[NodeT]):
-    """A cluster of real servers on a host.
+    """A cluster of real servers on a host, or laid over several.
 
     Args:
         system: what it should be.
         name: its name: of its record, control groups and namespaces.
-        root: its nodes' folders are made in ROOT/NAME, which is removed with the cluster.
-        host: where it runs.
+        root: its nodes' folders are made in ROOT/NAME, which is removed with the cluster; those of nodes on
+            other machines where these say.
+        host: where it runs, or `ServerHosts`.
         stays: until `cluster down`; otherwise it ends with the process that brought it up.
 
     Attributes:
@@ -65,10 +70,11 @@ class LocalCluster(Restorable, GrowingCluster[NodeT]):
         self.claimed: Record | None = None
         self.up_seconds: float | None = None
         self._warnings: list[str] = []
-        self.lacking = host.lacking(self.folder)
-        self.capabilities = declared(self.kind).able(system) - self.lacking.keys()
         if (most := system.size + system.spare) > network.NODES_MAX:
             raise InputError(f"{most} nodes; one cluster has at most {network.NODES_MAX}")
+        self.placement = Placement(host, self.folder, most)
+        self.lacking = self.placement.lacking(self.folder)
+        self.capabilities = declared(self.kind).able(system) - self.lacking.keys()
 
     # --- what a kind of cluster says ---
 
@@ -121,7 +127,9 @@ class LocalCluster(Restorable, GrowingCluster[NodeT]):
         say(f"stopping {self.name}")
         for server in self.servers:
             server.expected_up = False
-        self.host.take_down(self.name)
+        self.placement.take_down(self.name, say)
+        if self.placement.apart:
+            self.host.remove(self.folder)  # what clients on this machine needed
         self.claimed = None
 
     def _fail(self, say: Say, error: BaseException) -> None:
@@ -149,30 +157,59 @@ class LocalCluster(Restorable, GrowingCluster[NodeT]):
             system=self.system.model_dump(mode="json"),
             grace_s=self.down_grace_s,
         )
-        self.claimed = self.host.claim(claim)
+        self.claimed = self.placement.claim(claim)
         block, spaces = self.claimed.block, self.claimed.namespaces
-        self.specs = list(self._specs(block, spaces))
-        self.reserve = list(self._reserved(block, spaces))
+        self.specs = self.placement.placed(self._specs(block, spaces))
+        self.reserve = self.placement.placed(self._reserved(block, spaces))
         for spec in [] if namespaced else [*self.specs, *self.reserve]:
-            self.host.check_ports(self._listening(spec))
+            self.host_of(spec).check_ports(self._listening(spec))
         self._note_nodes()
 
     def _prepare(self, say: Say) -> None:
-        self.host.make_namespaces(self.name)
+        if self.system.network == "namespaces":
+            self.host.make_namespaces(self.name)
         for spec in self.specs:
-            self.host.remove(spec.folder)
+            host = self.host_of(spec)
+            host.remove(spec.folder)
             self._make_disk(spec)
             for part in MADE_ANEW:
-                self.host.make_folder(spec.folder / part)
+                host.make_folder(spec.folder / part)
         self.put_back(say)
         for spec in self.specs:
-            group = self.host.make_group(self.name, spec.name)
-            self.host.limit(group, self.system.limits_of(spec.name), spec.folder)
+            host = self.host_of(spec)
+            group = host.make_group(self.name, spec.name)
+            host.limit(group, self.system.limits_of(spec.name), spec.folder)
             self.nodes.append(self._make_node(spec, group))
             self._sync_disk(spec)
 
     def _server(self, spec: ServerSpec, group: Group) -> Server:
-        return Server(spec, self.host, self.name, group)
+        return Server(spec, self.host_of(spec), self.name, group)
+
+    def host_of(self, spec: NodeSpec | ServerSpec) -> Host:
+        """The machine of a node, or of a server."""
+        return self.placement.on(spec.host)
+
+    def _keep(self, made: Snapshot) -> Snapshot:
+        return (
+            self.placement.keep(made, self.specs, self.rules) if self.placement.apart else super()._keep(made)
+        )
+
+    def _restore(self, origin: Snapshot) -> Restored:
+        if self.placement.apart:
+            return self.placement.restore(origin, self.rules)
+        return super()._restore(origin)
+
+    def _note_nodes(self) -> None:
+        self.placement.note_nodes(self.name, self.specs, self._noted)
+
+    def _noted(self, spec: NodeSpec) -> dict[str, Any]:
+        """A node as its machine's record keeps it, and the manifest."""
+        return self._recorded(spec) | ({"host": spec.host} if spec.host else {})
+
+    def _check_placement(self) -> None:
+        """See that its nodes can be where they would be; of kinds that can be laid over several machines."""
+        wanted = [*self._specs(NOWHERE, ()), *self._reserved(NOWHERE, ())]
+        self.placement.check(wanted, self._listening, self.system.network)
 
     @property
     def block(self) -> str:
@@ -187,7 +224,7 @@ class LocalCluster(Restorable, GrowingCluster[NodeT]):
     def cores(self) -> int:
         """What servers are told of the machine's size, so that their pools fit their node's CPU quota."""
         cpu = self.system.limits.cpu
-        return max(1, ceil(cpu)) if cpu else self.host.abilities().cores
+        return max(1, ceil(cpu)) if cpu else self.placement.cores()
 
     def _limit_cpu(self) -> None:
         """The CPU quota comes last: a start within it takes several times as long, and says nothing."""
@@ -202,7 +239,7 @@ class LocalCluster(Restorable, GrowingCluster[NodeT]):
             "spare_cpu_cores": self.spare_cpu(),
             "cpu_period_us": CPU_PERIOD_US,
             "cpu_quota_from": "all nodes answered; the start itself is not limited",
-            "cgroup_version": self.host.abilities().groups,
+            "cgroup_version": self.placement.machines[0].host.abilities().groups,
             "disk_mib": self.system.disk_mib,
             "missing": dict(self.nodes[0].group.missing if self.nodes else {}),
         }
@@ -226,7 +263,7 @@ class LocalCluster(Restorable, GrowingCluster[NodeT]):
     def running_facts(self, found: NodeT) -> dict[str, Any]:
         """One node that runs, with its processes and control groups."""
         return {
-            **self._recorded(found.spec),
+            **self._noted(found.spec),
             "pids": found.pids(),
             "cgroups": {name: str(folder) for name, folder in found.group.folders.items()},
         }

@@ -45,18 +45,18 @@ class FaultyCluster(RunningCluster[NodeT]):
     def _make_disk(self, spec: NodeSpec) -> None:
         """Give a node a disk of its own, if that was asked for; one that has it keeps it as it is."""
         if self.system.disk_mib:
-            self.host.mount(self.name, spec.folder, self.system.disk_mib)
+            self.host_of(spec).mount(self.name, spec.folder, self.system.disk_mib)
 
     def _sync_disk(self, spec: NodeSpec) -> None:
         """What has been written of a node until now stays when its power is lost, as if it had run for hours:
         HDFS syncs few of its files, and a kernel writes what is older than half a minute by itself."""
         if self.system.disk_mib:
-            self.host.sync(spec.folder)
+            self.host_of(spec).sync(spec.folder)
 
     def throttle(self, name: str, read_mib: float, write_mib: float) -> None:
         """Limit what a node reads and writes on its disk, in MiB/s; 0 lifts that limit."""
         found = self.node(name)
-        self.host.throttle(found.group, read_mib, write_mib, found.spec.folder)
+        found.host.throttle(found.group, read_mib, write_mib, found.spec.folder)
 
     def power_loss(self, names: Sequence[str], note: Note, say: Say) -> None:
         """Cut nodes' power at once, and start them again; returns when all serve.
@@ -80,7 +80,7 @@ class FaultyCluster(RunningCluster[NodeT]):
             note(found.name, "down")
         say(f"power of {', '.join(names)} is lost")
         for found in chosen:
-            self.host.start_disk(found.spec.folder)
+            found.host.start_disk(found.spec.folder)
             if found.spec.namespace:
                 self.host.heal(self.name, found.spec.namespace)
         self._start_again(chosen)
@@ -111,7 +111,7 @@ class FaultyCluster(RunningCluster[NodeT]):
             if found.spec.namespace:
                 self.host.partition(self.name, found.spec.namespace)
         for found in chosen:
-            self.host.stop_disk(found.spec.folder)
+            found.host.stop_disk(found.spec.folder)
         if servers:
             node.kill(servers)
 

@@ -135,18 +135,19 @@ class GrowingCluster(FaultyCluster[NodeT]):
         self.reserve = sorted([*self.reserve, *specs], key=lambda spec: spec.number)
 
     def _make_later(self, spec: NodeSpec, make: Callable[[NodeSpec, Group], NodeT]) -> NodeT:
-        for part in {found.path.split("/")[0] for found in self.host.list(spec.folder, "*")} - self._kept():
-            self.host.remove(spec.folder / part)
+        host = self.host_of(spec)
+        for part in {found.path.split("/")[0] for found in host.list(spec.folder, "*")} - self._kept():
+            host.remove(spec.folder / part)
         self._make_disk(spec)
         for part in MADE_ANEW:
-            self.host.make_folder(spec.folder / part)
+            host.make_folder(spec.folder / part)
         if spec.namespace is None:
-            self.host.check_ports(self._listening(spec))
-        group = self.host.make_group(self.name, spec.name)
+            host.check_ports(self._listening(spec))
+        group = host.make_group(self.name, spec.name)
         limits = self.system.limits_of(spec.name)
-        self.host.limit(group, limits, spec.folder)
+        host.limit(group, limits, spec.folder)
         if limits.cpu:
-            self.host.limit_cpu(group, None)  # a group of an earlier life has its quota
+            host.limit_cpu(group, None)  # a group of an earlier life has its quota
         made = make(spec, group)
         self._sync_disk(spec)
         return made
@@ -160,7 +161,8 @@ class GrowingCluster(FaultyCluster[NodeT]):
         cores = self.system.limits_of(found.name).cpu
         self.cpu = {**self.cpu, found.name: cores}
         if cores:
-            self.host.limit_cpu(found.group, cores)
+            found.host.limit_cpu(found.group, cores)
 
+    @abstractmethod
     def _note_nodes(self) -> None:
-        self.host.note_nodes(self.name, [self._recorded(spec) for spec in self.specs])
+        """Record what its nodes are now."""

@@ -46,8 +46,10 @@ class SystemKind(SystemDeclaration):
 
     Attributes:
         columns: what `cluster status` calls a node's place, and what it sees.
+        laid_over: its nodes can be on several machines, `ServerHosts`; the testbed sees to it.
     """
 
+    laid_over: bool = False
     columns: tuple[str, str] = ("place", "sees")
 
     def testbed(self, system: Any, *, name: str, root: Path, host: Host) -> Testbed:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from steelyard.errors import InfrastructureError
 from steelyard.hosts.cgroup import Group
+from steelyard.hosts.host import Host
 from steelyard.systems.server import STOP_GRACE_S, Server
 
 
@@ -23,6 +24,7 @@ class NodeSpec:
         address: its own IP address.
         folder: all its files.
         namespace: its network namespace, if it has one.
+        host: the machine it is on, by name; empty where all nodes are on one.
     """
 
     number: int
@@ -30,6 +32,7 @@ class NodeSpec:
     address: str
     folder: Path
     namespace: str | None = None
+    host: str = field(default="", kw_only=True)
 
 
 class Node:
@@ -48,6 +51,11 @@ class Node:
     def name(self) -> str:
         """Its name."""
         return self.spec.name
+
+    @property
+    def host(self) -> Host:
+        """Where it is."""
+        return self.servers[0].host
 
     @property
     def alive(self) -> bool:

@@ -89,15 +89,21 @@ class Restorable(ABC):
         self.leave(say)
         began = time.monotonic()
         made = Snapshot(key, self.kind, self.name, self.block, nodes, load, shape, holding)
-        kept = self.host.keep(made, self.folder, self.rules)
+        kept = self._keep(made)
         say(f"kept as snapshot {key}: {kept.files} files, {kept.bytes >> 20} MiB ({_since(began)})")
         return kept
+
+    def _keep(self, made: Snapshot) -> Snapshot:
+        return self.host.keep(made, self.folder, self.rules)
+
+    def _restore(self, origin: Snapshot) -> Restored:
+        return self.host.restore(origin, self.rules, self.folder)
 
     def put_back(self, say: Say) -> None:
         """Put the snapshot that this cluster begins with, if any, into its nodes' folders."""
         if self.origin is None:
             return
-        done = self.restored = self.host.restore(self.origin, self.rules, self.folder)
+        done = self.restored = self._restore(self.origin)
         size = (done.copied_bytes + done.shared_bytes) >> 20
         say(f"restored from snapshot {self.origin.key}: {size} MiB ({done.seconds:.1f} s)")
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import signal
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from steelyard.errors import InputError, nearest
-from steelyard.hosts.host import Host
+from steelyard.hosts.host import Host, HostLostError
 from steelyard.hosts.say import Say
 from steelyard.systems import node
 from steelyard.systems.base import Death
-from steelyard.systems.node import Node
-from steelyard.systems.server import STOP_GRACE_S, Server
+from steelyard.systems.node import Node, NodeSpec
+from steelyard.systems.server import STOP_GRACE_S, Server, ServerSpec
 
 NodeT = TypeVar("NodeT", bound=Node)
 
@@ -23,7 +24,7 @@ class RunningCluster(ABC, Generic[NodeT]):
     """Nodes on a host, and signals to them. A name is a node's, or one server's: "node1/datanode".
 
     Attributes:
-        host: where they are.
+        host: where they are; of several machines that is asked of each node.
         nodes: they.
         cpu: node -> its CPU quota in cores.
     """
@@ -36,6 +37,10 @@ class RunningCluster(ABC, Generic[NodeT]):
     @abstractmethod
     def _wait_serves(self, found: NodeT, say: Say) -> None:
         """Wait until a node that was started again serves."""
+
+    def host_of(self, spec: NodeSpec | ServerSpec) -> Host:  # noqa: ARG002 - clusters over several look at it
+        """The machine of a node, or of a server."""
+        return self.host
 
     @property
     def servers(self) -> list[Server]:
@@ -58,14 +63,16 @@ class RunningCluster(ABC, Generic[NodeT]):
     def kill_servers(self) -> None:
         """In a hurry: no server is asked to leave, so that `down` finds them gone."""
         for server in self.servers:
-            if server.identity:
-                self.host.signal(server.identity, signal.SIGKILL)
+            with suppress(HostLostError):
+                if server.identity:
+                    server.host.signal(server.identity, signal.SIGKILL)
 
     def collect(self, into: Path) -> None:
         """Copy each node's configuration and logs to `into/NODE/`."""
         for found in self._collected():
-            for part in ("conf", "logs"):
-                self.host.fetch(found.spec.folder / part, into / found.name / part)
+            with suppress(HostLostError):
+                for part in ("conf", "logs"):
+                    found.host.fetch(found.spec.folder / part, into / found.name / part)
 
     def _collected(self) -> Sequence[NodeT]:
         """Nodes whose logs are kept."""
@@ -114,5 +121,6 @@ class RunningCluster(ABC, Generic[NodeT]):
 
     def resize(self, name: str, cpu: float | None) -> None:
         """Change a node's CPU quota, in cores, while it runs; None lifts it."""
-        self.host.limit_cpu(self.node(name).group, cpu)
+        found = self.node(name)
+        found.host.limit_cpu(found.group, cpu)
         self.cpu = {**self.cpu, name: cpu}

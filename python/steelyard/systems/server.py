@@ -13,7 +13,7 @@ from pathlib import Path
 
 from steelyard.errors import InfrastructureError
 from steelyard.hosts.cgroup import Group
-from steelyard.hosts.host import Command, Host
+from steelyard.hosts.host import Command, Host, HostLostError
 from steelyard.hosts.process import Identity
 
 FREEZE_LIMIT_S = 10.0
@@ -41,6 +41,7 @@ class ServerSpec:
         words: its command's file name in `conf/`.
         scratch: its own folder for what it unpacks, emptied at each start.
         namespace: its network namespace, if it has one.
+        host: the machine it is on, by name; empty where all nodes are on one.
     """
 
     name: str
@@ -52,6 +53,7 @@ class ServerSpec:
     words: str = "command.txt"
     scratch: str = "tmp"
     namespace: str | None = None
+    host: str = ""
 
 
 class Server:
@@ -82,8 +84,11 @@ class Server:
 
     @property
     def alive(self) -> bool:
-        """Whether it runs; a frozen one does."""
-        return self.identity is not None and self.host.look(self.identity) is not None
+        """Whether it runs; a frozen one does. One whose machine is lost does not: it ends with the worker."""
+        try:
+            return self.identity is not None and self.host.look(self.identity) is not None
+        except HostLostError:
+            return False
 
     def start(self) -> None:
         """Start it; returns at once. Raises InfrastructureError when it already runs."""
@@ -111,9 +116,9 @@ class Server:
     def stop(self, grace_s: float = STOP_GRACE_S) -> None:
         """Stop it: SIGTERM, and after `grace_s` seconds SIGKILL."""
         self.expected_up = False
-        if self.identity:
+        with suppress(HostLostError):  # then it has ended
             for number, limit_s in ((signal.SIGCONT, 0.0), (signal.SIGTERM, grace_s), (signal.SIGKILL, 10.0)):
-                if self.host.signal(self.identity, number) and limit_s:
+                if self.identity and self.host.signal(self.identity, number) and limit_s:
                     self.host.wait([self.identity], limit_s)
 
     def send(self, number: signal.Signals) -> None:
@@ -139,7 +144,13 @@ class Server:
         return seen is not None and seen.frozen
 
     def why_dead(self) -> str:
-        """How it ended: exit status, out of memory or crash, and its last word."""
+        """How it ended: exit status, out of memory or crash, its last word; or that its machine is lost."""
+        try:
+            return self._why_dead()
+        except HostLostError as lost:
+            return lost.message
+
+    def _why_dead(self) -> str:
         status = self.host.exit_status(self.identity) if self.identity else None
         parts = [_exit_words(status)] if status is not None else []
         if crash := self._log(self.spec.crash, 0):

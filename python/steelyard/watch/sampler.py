@@ -89,9 +89,9 @@ class Sampler:
         self._wake.close()
         self._waker.close()
 
-    def frame(self) -> pl.DataFrame:
-        """All samples so far: `t_ns`, `source`, `metric`, `value`."""
-        return self._table.frame()
+    def frame(self, start: int = 0) -> pl.DataFrame:
+        """All samples so far, from the `start`-th row on: `t_ns`, `source`, `metric`, `value`."""
+        return self._table.frame(start)
 
     def write(self, path: Path) -> None:
         """Write `system.parquet` and remove the spool. Raises OSError."""

@@ -63,10 +63,10 @@ class Table:
         with self._spool.open("a") as out:
             out.write("\n".join(lines) + "\n")
 
-    def frame(self) -> pl.DataFrame:
-        """All rows so far, in the columns of `system.parquet`, in the order they were added."""
+    def frame(self, start: int = 0) -> pl.DataFrame:
+        """All rows from the `start`-th on, in the columns of `system.parquet`, in their order."""
         with self._lock:
-            t_ns, ids, value = (np.array(column) for column in (self._t_ns, self._id, self._value))
+            t_ns, ids, value = (np.array(column[start:]) for column in (self._t_ns, self._id, self._value))
             names = list(self._series)
         which = pl.Series(ids, dtype=pl.UInt32)
         source = pl.Series([name[0] for name in names], dtype=pl.String).gather(which)

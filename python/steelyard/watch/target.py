@@ -21,6 +21,7 @@ class WatchTarget:
         namespace: its network namespace, if it has one.
         agent: the metrics agent's (host, port), if loaded.
         jmx: (role, host, port) of each of its servers that tells its metrics at /jmx.
+        host: the machine it is on, by name; empty = the one that watches.
     """
 
     name: str
@@ -29,3 +30,4 @@ class WatchTarget:
     namespace: str | None = None
     agent: tuple[str, int] | None = None
     jmx: tuple[tuple[Role, str, int], ...] = ()
+    host: str = ""

@@ -7,6 +7,7 @@ the worker is lost. All are coroutines, since one thread serves all others; what
 from __future__ import annotations
 
 import asyncio
+import io
 import itertools
 import pickle
 import time
@@ -18,6 +19,7 @@ from typing import Any, ParamSpec
 from steelyard.errors import InfrastructureError
 from steelyard.hosts.host import Watch
 from steelyard.hosts.local import LocalHost
+from steelyard.hosts.records import clusters_folder
 from steelyard.hosts.remote.bandwidth import Sender, received
 from steelyard.hosts.remote.hello import Hello, own_hello
 from steelyard.hosts.remote.programs import Answer, EngineProgram
@@ -79,6 +81,11 @@ class HostActor:
         return [*clusters, *(f"folder {path}" for path in leftover())]
 
     @answered
+    async def clusters_folder(self) -> Path:
+        """Where clusters have their folders."""
+        return clusters_folder()
+
+    @answered
     async def end_leftovers(self) -> list[str]:
         """End and remove them; returns what to say of it."""
         await asyncio.to_thread(remove_leftover)
@@ -112,18 +119,27 @@ class HostActor:
         return await asyncio.to_thread(found, *given) if callable(found) else found
 
     @answered
-    async def samples(self, number: int) -> bytes:
-        """A watch's `system.parquet`."""
-        path = scratch() / f"system-{number}.parquet"
-        await asyncio.to_thread(self._watches[number].write, path)
-        return path.read_bytes()
+    async def samples(self, number: int, start: int) -> bytes:
+        """What a watch has sampled, from the `start`-th row on, in Arrow's format."""
+        return await asyncio.to_thread(_rows, self._watches[number], start)
 
     # --- engines ---
 
     @answered
-    async def begin_engine(self, plan: Mapping[str, Any]) -> tuple[int, int, Path]:
-        """Start an engine; returns (number, process id, folder of its files)."""
+    async def begin_engine(
+        self, plan: Mapping[str, Any], files: Mapping[str, bytes]
+    ) -> tuple[int, int, Path]:
+        """Start an engine; returns (number, process id, folder of its files).
+
+        Args:
+            plan: the plan.
+            files: setting of its `driver` -> what is in the file that it shall name here.
+        """
         number = next(self._numbers)
+        for name, content in files.items():
+            path = scratch() / "secrets" / str(number) / name  # not among the files that are fetched
+            self._host.put_secret(path, content)
+            plan = {**plan, "driver": {**plan["driver"], name: str(path)}}
         engine = EngineProgram(plan, scratch() / "engines" / str(number))
         self._engines[number] = engine
         return number, await engine.begun(), engine.folder
@@ -171,6 +187,12 @@ class HostActor:
 def _files(folder: Path) -> list[tuple[str, int]]:
     found = sorted(path for path in folder.rglob("*") if path.is_file())
     return [(path.relative_to(folder).as_posix(), path.stat().st_size) for path in found]
+
+
+def _rows(watch: Watch, start: int) -> bytes:
+    into = io.BytesIO()
+    watch.frame(start).write_ipc(into)
+    return into.getvalue()
 
 
 def _part(path: Path, start: int, length: int) -> bytes:

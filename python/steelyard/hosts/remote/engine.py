@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from steelyard.engine.session import EXIT_LIMIT_S, STDERR, EngineSession, Queue
 from steelyard.errors import SteelyardError
-from steelyard.hosts.remote.host import HostLostError, RemoteHost
+from steelyard.hosts.host import HostLostError
+from steelyard.hosts.remote.host import RemoteHost
 from steelyard.hosts.remote.numbered import unread
 
 POLL_S = 2.0
 LEAD_NS = 10_000_000
 """A command takes 1.5 ms to a machine near by."""
 TAIL_BYTES = 4096
+FILES = ("password_file", "tls_ca", "tls_cert", "tls_key")
+"""What of a plan's `driver` names a file of this machine, which the other one needs."""
 
 
 class RemoteEngine(EngineSession):
@@ -36,7 +40,7 @@ class RemoteEngine(EngineSession):
         super().__init__(index, folder, events, host.measure_clock())
         self.host = host
         self._status: int | None = None
-        self._number, self._pid, self._there = host.ask("begin_engine", plan)
+        self._number, self._pid, self._there = host.ask("begin_engine", plan, _files(plan))
         self._reader = threading.Thread(target=self._read, name=f"engine-{index}-events", daemon=True)
         self._reader.start()
 
@@ -114,3 +118,9 @@ class RemoteEngine(EngineSession):
             except ValueError:
                 told.append(line)
         path.write_text("".join(f"{line}\n" for line in told))
+
+
+def _files(plan: Mapping[str, Any]) -> dict[str, bytes]:
+    """What is in the files that a plan's `driver` names, by their settings."""
+    driver = plan.get("driver", {})
+    return {name: Path(driver[name]).read_bytes() for name in FILES if driver.get(name)}

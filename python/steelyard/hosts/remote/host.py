@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import threading
 import time
 from asyncio import CancelledError
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -12,22 +15,20 @@ from typing import Any, cast
 import polars as pl
 
 from steelyard.engine.clock import Clock, Exchange, Offset, offset_of
-from steelyard.errors import InfrastructureError, SteelyardError
-from steelyard.hosts.host import Host, Watch
+from steelyard.errors import InfrastructureError, Interrupted, SteelyardError
+from steelyard.hosts.host import Host, HostLostError, Watch
 from steelyard.results.disk import writing
 from steelyard.watch.target import WatchTarget
 
 EXCHANGES = 50
+FOLLOW_S = 10.0
+"""How often what was sampled is brought here."""
 WARNED_NS, REFUSED_NS = 1_000_000, 10_000_000
 """Bounds of an offset above which it is said, and above which nothing is measured with it."""
 PART_BYTES = 4 * 1024 * 1024
 CALLS = frozenset(
     name for name, member in vars(Host).items() if callable(member) and not name.startswith("_")
 )
-
-
-class HostLostError(InfrastructureError):
-    """A machine's worker has ended, or cannot be reached; it does not come back."""
 
 
 class RemoteHost:
@@ -71,7 +72,15 @@ class RemoteHost:
         return partial(self._call, name)
 
     def _call(self, name: str, *given: Any, **words: Any) -> Any:
-        return self.ask("call", name, given, words)
+        try:
+            return self.ask("call", name, given, words)
+        except HostLostError:
+            raise
+        except SteelyardError as error:
+            if not isinstance(error, Interrupted):
+                error.message = f"{self.name}: {error.message}"
+                error.args = (error.message,)
+            raise
 
     def as_host(self) -> Host:
         """The same, as the port."""
@@ -147,10 +156,28 @@ class RemoteHost:
 
 
 class RemoteWatch:
-    """Sampling under way on another machine; see `Watch`."""
+    """Sampling under way on another machine; see `Watch`.
+
+    Every 10 s what is new is brought here, so that of a machine that is lost no more is missing.
+    """
 
     def __init__(self, host: RemoteHost, number: int) -> None:
         self._host, self._number = host, number
+        self._frames: list[pl.DataFrame] = []
+        self._fetching, self._ended = threading.Lock(), threading.Event()
+        threading.Thread(target=self._follow, name=f"watch-{host.name}", daemon=True).start()
+
+    def _follow(self) -> None:
+        with suppress(HostLostError):
+            while not self._ended.wait(FOLLOW_S):
+                self._fetch()
+
+    def _fetch(self) -> None:
+        """Bring here what is new."""
+        with self._fetching:
+            here = sum(frame.height for frame in self._frames)
+            new = pl.read_ipc(io.BytesIO(self._host.ask("samples", self._number, here)))
+            self._frames.append(new)
 
     def _ask(self, name: str, *given: Any) -> Any:
         return self._host.ask("watching", self._number, name, given)
@@ -170,11 +197,20 @@ class RemoteWatch:
 
     def stop(self) -> None:
         """See `Watch`."""
+        self._ended.set()
         self._ask("stop")
 
+    def frame(self, start: int = 0) -> pl.DataFrame:
+        """See `Watch`: what has been brought here, all there is unless the machine is lost."""
+        with suppress(HostLostError):
+            self._fetch()
+        if not self._frames:
+            raise HostLostError(f"the host {self._host.name} is lost, and nothing was brought from it before")
+        return pl.concat(self._frames).slice(start)
+
     def write(self, path: Path) -> None:
-        """See `Watch`; its times are by our clock."""
-        frame = pl.read_parquet(self._host.ask("samples", self._number))
+        """See `Watch`; its times are by our clock. Raises HostLostError: it is lost, and nothing is here."""
+        frame = self.frame()
         here = {t_ns: self._host.clock.here(t_ns) for t_ns in frame["t_ns"].unique().to_list()}
         with writing(path.parent):
             frame.with_columns(pl.col("t_ns").replace_strict(here, return_dtype=pl.Int64)).write_parquet(path)

@@ -16,6 +16,7 @@ from steelyard.systems.cassandra.versions import Line
 from steelyard.systems.node import NodeSpec
 
 AGENT_PORT = 7300
+LOOPBACK = "127.0.0.1"
 GROUP_WINDOW = "10ms"
 LOGBACK = """<configuration scan="false">
   <appender name="FILE" class="ch.qos.logback.core.FileAppender">
@@ -38,6 +39,11 @@ class CassandraSpec(NodeSpec):
 
     datacenter: str = "datacenter1"
     rack: str = "rack1"
+
+    @property
+    def agent_address(self) -> str:
+        """Where its agent listens, which does what it is told: on another machine for that machine alone."""
+        return LOOPBACK if self.host else self.address
 
 
 def node_specs(

@@ -8,11 +8,9 @@ from typing import Any
 from uuid import UUID
 
 from steelyard.hosts.files import Entry
-from steelyard.hosts.host import Host
 from steelyard.hosts.snapshots import Rules
 from steelyard.systems.cassandra.cql_probe import ask, texts
 from steelyard.systems.cassandra.node import LocalNode
-from steelyard.watch.agent import ask as ask_agent
 
 WRITTEN_ONCE = ("-Data.db", "-Index.db", "-Partitions.db", "-Rows.db", "-CompressionInfo.db", "-Digest.crc32")
 """Components of an SSTable that no release writes again. Statistics, Summary, Filter and TOC it may."""
@@ -30,7 +28,7 @@ def written_once(path: PurePosixPath) -> bool:
 RULES = Rules(("data", "commitlog", "hints", "saved_caches", "cdc_raw", "login"), written_once)
 
 
-def holding(host: Host, node: LocalNode, agent_port: int) -> dict[str, Any]:
+def holding(node: LocalNode, agent_port: int) -> dict[str, Any]:
     """Who a node is and which files of users' tables it has.
 
     Returns:
@@ -41,10 +39,11 @@ def holding(host: Host, node: LocalNode, agent_port: int) -> dict[str, Any]:
         OSError, InfrastructureError: it does not answer.
     """
     host_id, tokens = ask(node.place, WHO)[0]
-    found = tables(host.list(node.spec.folder / "data", "*/*/*"))
+    found = tables(node.host.list(node.spec.folder / "data", "*/*/*"))
     for name, table in found.items():
         words = LIVE.format(*name.split("/"))
-        told = ask_agent((node.spec.address, agent_port), words, namespace=node.spec.namespace)
+        agent = (node.spec.agent_address, agent_port)
+        told = node.host.ask_agent(agent, words, namespace=node.spec.namespace)
         table["live"] = int(told["value"])
     return {
         "address": node.spec.address,

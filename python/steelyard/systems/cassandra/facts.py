@@ -14,6 +14,7 @@ from steelyard.systems.cassandra.versions import Line
 from steelyard.systems.deviation import Deviation
 
 MACHINE = "several nodes share one machine"
+APART = "nodes are on several machines"
 ASKED = "asked for: secure"
 
 
@@ -51,8 +52,9 @@ def node_facts(spec: CassandraSpec, agent_port: int | None, port: int, login: Lo
 
 
 def cluster_facts(
-    system: CassandraSystem, version: str, line: Line, launch: Launch, shared: Mapping[str, Any]
-) -> dict[str, Any]:
+    system: CassandraSystem, version: str, line: Line, launch: Launch, shared: Mapping[str, Any], *,
+    apart: bool = False,
+) -> dict[str, Any]:  # fmt: skip
     """What is the same for all nodes."""
     return {
         "kind": "cassandra",
@@ -60,22 +62,25 @@ def cluster_facts(
         "profile": system.profile,
         "java": {"version": launch.java.full, "binary": str(launch.java.binary)},
         "artifacts": list(launch.jars.names),
-        "network": system.network,
+        "network": "hosts" if apart else system.network,
         "tls": system.secure,
         "configuration": {"cassandra_yaml": dict(shared), "jvm_options": launch.jvm_options()},
-        "deviations": [found.as_dict() for found in deviations(system, line, launch, shared)],
+        "deviations": [found.as_dict() for found in deviations(system, line, launch, shared, apart)],
         "durability": durability(system, shared),
         "replication": system.access.replication.model_dump(),
     }
 
 
 def deviations(
-    system: CassandraSystem, line: Line, launch: Launch, shared: Mapping[str, Any]
+    system: CassandraSystem, line: Line, launch: Launch, shared: Mapping[str, Any], apart: bool = False
 ) -> list[Deviation]:
     """Every departure from what upstream ships, with its reason."""
     found = [
         Deviation(
-            "addresses, directories, cluster_name", "one of each per node", "localhost, one node", MACHINE
+            "addresses, directories, cluster_name",
+            "one of each per node",
+            "localhost, one node",
+            APART if apart else MACHINE,
         ),
         Deviation(
             "seeds",

@@ -6,6 +6,8 @@ from contextlib import suppress
 from typing import Any, Self
 
 from steelyard.errors import InfrastructureError
+from steelyard.hosts.host import Host
+from steelyard.hosts.network import Endpoint
 from steelyard.systems.cassandra.node import LocalNode
 from steelyard.watch.agent import AgentClient
 
@@ -25,8 +27,12 @@ class Inside:
     """
 
     def __init__(self, node: LocalNode, port: int) -> None:
-        spec = node.spec
-        self._client = AgentClient((spec.address, port), timeout_s=ANSWER_S, namespace=spec.namespace)
+        spec, address = node.spec, (node.spec.agent_address, port)
+        self._client: AgentClient | _FarAgent = (
+            _FarAgent(node.host, address)
+            if spec.host
+            else AgentClient(address, timeout_s=ANSWER_S, namespace=spec.namespace)
+        )
 
     def mode(self) -> str:
         """What it is doing in the ring, e.g. "JOINING", "NORMAL"; empty while it does not tell."""
@@ -94,3 +100,17 @@ class Inside:
 
     def __exit__(self, *_: object) -> None:
         self._client.close()
+
+
+class _FarAgent:
+    """An agent that answers its own machine alone: that one asks."""
+
+    def __init__(self, host: Host, address: Endpoint) -> None:
+        self._host, self._address = host, address
+
+    def ask(self, command: str, timeout_s: float | None = None) -> dict[str, Any]:
+        """As `AgentClient.ask`."""
+        return self._host.ask_agent(self._address, command, timeout_s or ANSWER_S)
+
+    def close(self) -> None:
+        """Nothing is open."""

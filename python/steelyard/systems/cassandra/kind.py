@@ -69,7 +69,7 @@ class Cassandra(_Cql):
     """A local cluster of real Apache Cassandra nodes."""
 
     name = "cassandra"
-    local = True
+    local = laid_over = True
     flags = CASSANDRA
     shapeless = SHAPELESS | LOCAL_SHAPELESS
     short_names = LOCAL_SHORT_NAMES

@@ -10,16 +10,15 @@ from steelyard.hosts import archive
 from steelyard.hosts.artifacts import Jars
 from steelyard.hosts.java import Java
 from steelyard.systems.cassandra import profile, shipped
-from steelyard.systems.cassandra.config import AGENT_PORT
+from steelyard.systems.cassandra.config import AGENT_PORT, CassandraSpec
 from steelyard.systems.cassandra.versions import Line
-from steelyard.systems.node import NodeSpec
 
 MAIN = "org.apache.cassandra.service.CassandraDaemon"
 
 
 @dataclass(frozen=True)
 class Launch:
-    """What all servers of a cluster have in common.
+    """What all servers of a cluster on one machine have in common.
 
     Attributes:
         java: the runtime.
@@ -32,6 +31,7 @@ class Launch:
             day.
         agent: the metrics agent's jar, if it is loaded.
         extra: the user's JVM options.
+        listed: the number of the node that lists its classes while there is no archive.
     """
 
     java: Java
@@ -43,6 +43,7 @@ class Launch:
     cores: int
     agent: Path | None
     extra: Sequence[str]
+    listed: int = 1
 
     def jvm_options(self) -> list[str]:
         """The options that do not depend on the node."""
@@ -56,12 +57,12 @@ class Launch:
             *self.extra,
         ]
 
-    def command(self, node: NodeSpec, *more: str) -> list[str]:
+    def command(self, node: CassandraSpec, *more: str) -> list[str]:
         """The words that start one node, with `more` options of the JVM for it alone."""
         jars = self.jars.paths
         agents = [f"-javaagent:{jar}" for jar in jars if jar.name.startswith("jamm-")]
         if self.agent:
-            agents.append(f"-javaagent:{self.agent}=port={AGENT_PORT},host={node.address}")
+            agents.append(f"-javaagent:{self.agent}=port={AGENT_PORT},host={node.agent_address}")
         folder = node.folder
         places = {
             "cassandra.config": (folder / "conf" / "cassandra.yaml").as_uri(),
@@ -89,14 +90,14 @@ class Launch:
         """Whether servers start from a class archive, once there is one."""
         return archive.usable(self.profile, self.java)
 
-    def class_list(self, node: NodeSpec) -> Path:
-        """Where the first node lists its classes while there is no archive."""
+    def class_list(self, node: CassandraSpec) -> Path:
+        """Where a node lists its classes while there is no archive."""
         return node.folder / "tmp" / "classes.lst"
 
-    def _classes(self, node: NodeSpec) -> list[str]:
+    def _classes(self, node: CassandraSpec) -> list[str]:
         if not self.archived:
             return []
-        listed = self.class_list(node) if node.number == 1 else None
+        listed = self.class_list(node) if node.number == self.listed else None
         return archive.options(self.classes, listed)
 
     def _logs(self, logs: Path) -> list[str]:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from steelyard.errors import InfrastructureError
-from steelyard.hosts.host import Host
 from steelyard.hosts.say import Say
 from steelyard.systems.base import OWN_FIGURES, Settled
 from steelyard.systems.cassandra.cql_probe import Probe
 from steelyard.systems.cassandra.login import CqlPlace
 from steelyard.systems.cassandra.node import LocalNode
 from steelyard.systems.waiting import wait_rest
-from steelyard.watch.agent import ask as ask_agent
 
 AGENT_PENDING = ("server_compactions_pending", "server_flushes_pending")
 POOLS = "SELECT name, active_tasks, pending_tasks FROM system_views.thread_pools"
@@ -25,22 +23,20 @@ BACKGROUND = (
 )
 
 
-def settle(
-    host: Host, nodes: Sequence[LocalNode], agent_port: int | None, limit_s: float, say: Say
-) -> Settled:
+def settle(nodes: Sequence[LocalNode], agent_port: int | None, limit_s: float, say: Say) -> Settled:
     """Wait until all running nodes are at rest, at most `limit_s` seconds."""
 
     def count() -> int:
-        return sum(_pending(host, node, agent_port) for node in nodes if node.alive)
+        return sum(_pending(node, agent_port) for node in nodes if node.alive)
 
     return wait_rest(count, limit_s, say, OWN_FIGURES)
 
 
-def _pending(host: Host, node: LocalNode, agent_port: int | None) -> int:
+def _pending(node: LocalNode, agent_port: int | None) -> int:
     """Background work of one node, by the best source that answers; one that is silent is not at rest."""
-    sources: list[Callable[[], int]] = [lambda: pending_at(node.place), lambda: _by_files(host, node)]
+    sources: list[Callable[[], int]] = [lambda: pending_at(node.place), lambda: _by_files(node)]
     if agent_port:
-        sources.insert(0, lambda: _by_agent(node, agent_port) + _count_logs(host, node))
+        sources.insert(0, lambda: _by_agent(node, agent_port) + _count_logs(node))
     for source in sources:
         try:
             return source()
@@ -50,7 +46,8 @@ def _pending(host: Host, node: LocalNode, agent_port: int | None) -> int:
 
 
 def _by_agent(node: LocalNode, port: int) -> int:
-    answer = ask_agent((node.spec.address, port), "metrics", namespace=node.spec.namespace)
+    agent = (node.spec.agent_address, port)
+    answer = node.host.ask_agent(agent, "metrics", namespace=node.spec.namespace)
     metrics = answer.get("metrics", {})
     if not any(name in metrics for name in AGENT_PENDING):
         raise InfrastructureError("the agent does not tell what is pending")
@@ -74,13 +71,13 @@ def pending_at(place: CqlPlace) -> int:
     return waiting + len(tasks)
 
 
-def _by_files(host: Host, node: LocalNode) -> int:
+def _by_files(node: LocalNode) -> int:
     """By the node's files, where it answers but has no virtual tables. Raises OSError when it does not."""
     with Probe(node.place) as probe:
         probe.options()
-    return _count_logs(host, node)
+    return _count_logs(node)
 
 
-def _count_logs(host: Host, node: LocalNode) -> int:
+def _count_logs(node: LocalNode) -> int:
     """Flushes and compactions under way: in every version each keeps a transaction log beside its files."""
-    return len(host.list(node.spec.folder / "data", "*/*/*_txn_*.log"))
+    return len(node.host.list(node.spec.folder / "data", "*/*/*_txn_*.log"))

@@ -42,12 +42,13 @@ class Security:
         system: what it is.
         name: the cluster's.
         folder: the cluster's; `tls/` of it is for clients.
+        clients: the machine of clients, where that has no node; None = the first node's.
     """
 
-    def __init__(self, system: CassandraSystem, name: str, folder: Path) -> None:
-        self.system, self.folder = system, folder / "tls"
+    def __init__(self, system: CassandraSystem, name: str, folder: Path, clients: Host | None = None) -> None:
+        self.system, self.folder, self._clients = system, folder / "tls", clients
         self._authority = Authority(name)
-        self._password_file = folder / "node1" / PASSWORD
+        self._password_file = (self.folder if clients else folder / "node1") / PASSWORD
 
     def write(self, host: Host, spec: CassandraSpec) -> None:
         """A node's stores; with the first node, what clients need."""
@@ -57,11 +58,13 @@ class Security:
         if spec.number > 1:
             return
         certificate, key = self._authority.client("client")
-        host.put(self.folder / "ca.pem", self._authority.pem)
-        host.put(self.folder / "client.pem", certificate)
-        host.put_secret(self.folder / "client-key.pem", key)
-        if not host.list(spec.folder / PASSWORD.parent, PASSWORD.name):  # it is there in a restored folder
-            host.put_secret(self._password_file, secrets.token_urlsafe(24).encode() + b"\n")
+        here = self._clients or host
+        here.put(self.folder / "ca.pem", self._authority.pem)
+        here.put(self.folder / "client.pem", certificate)
+        here.put_secret(self.folder / "client-key.pem", key)
+        kept = self._password_file
+        if not here.list(kept.parent, kept.name):  # it is there in a restored folder
+            here.put_secret(kept, secrets.token_urlsafe(24).encode() + b"\n")
 
     def login(self) -> Login:
         """How clients get in."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from steelyard.systems.cassandra.login import CqlPlace, Login
 from steelyard.systems.cassandra.node import LocalNode
 from steelyard.systems.cluster import START_LIMIT_S
 from steelyard.systems.node import NodeSpec, ask_to_leave
+from steelyard.systems.placement import unlike
 from steelyard.systems.server import ServerSpec
 from steelyard.watch.target import WatchTarget
 
@@ -56,35 +58,53 @@ class CassandraTestbed(ChangingCassandra):
         super().__init__(system, name=name, root=root, host=host, stays=stays)
         self.version, self.line = versions.resolve(system.version)
         secured.check(system)
-        self.security = secured.Security(system, name, self.folder) if system.secure else None
+        clients = host if self.placement.apart else None
+        self.security = secured.Security(system, name, self.folder, clients) if system.secure else None
         self.shared = config.settings(system, self.line) | secured.settings(system, self.line)
         self.tokens = config.tokens_of(system, self.shared)
         self._warnings = replication.check(system)
-        self.launch: Launch | None = None
+        self.launches: dict[str, Launch] = {}
+        self._check_placement()
+        if clients and system.secure:
+            self.lacking = {
+                **self.lacking,
+                "snapshot": "the password of a secure cluster stays with its clients",
+            }
+            self.capabilities -= {"snapshot"}
 
     # --- its life ---
 
     def _fetch(self, say: Say) -> None:
-        java = self.host.java(self.system.java, self.line.javas, f"Cassandra {self.line.name}")
+        cores, machines = self.cores, self.placement.machines
+        self.launches = {
+            machine.name: self._launch_on(machine.host, cores, first, say)
+            for first, machine in enumerate(machines, 1)
+        }
+        self._warnings += unlike({name: launch.java.full for name, launch in self.launches.items()})
+
+    def _launch_on(self, host: Host, cores: int, first: int, say: Say) -> Launch:
+        """What servers of a machine have in common; `first` is the number of its first node."""
+        java = host.java(self.system.java, self.line.javas, f"Cassandra {self.line.name}")
         coordinates = versions.coordinates(self.version, self.line)
-        jars = said_jars(self.host, f"cassandra-{self.version}", coordinates, say)
-        self.launch = Launch(
+        jars = said_jars(host, f"cassandra-{self.version}", coordinates, say)
+        return Launch(
             java=java,
             line=self.line,
             jars=jars,
-            classes=self.host.class_archive(java, jars.paths),
+            classes=host.class_archive(java, jars.paths),
             profile=self.system.profile,
             heap_mib=self.system.heap_mib or profile.HEAP_MIB[self.system.profile],
-            cores=self.cores,
-            agent=self._agent(),
+            cores=cores,
+            agent=self._agent(host),
             extra=self.system.jvm_options,
+            listed=first,
         )
 
-    def _agent(self) -> Path | None:
+    def _agent(self, host: Host) -> Path | None:
         if not self.system.watch:
             return None
         try:
-            return self.host.agent_jar()
+            return host.agent_jar()
         except MissingToolError as error:
             self._warnings.append(f"servers are not watched from inside: {error.message}")
             return None
@@ -99,7 +119,11 @@ class CassandraTestbed(ChangingCassandra):
         storage = int(self.shared.get("storage_port", 7000))
         agent = {AGENT_PORT: ""} if self.system.watch else {}
         ports = {self.port: "native_transport_port", storage: "storage_port", **agent}
-        return {(spec.address, port): setting for port, setting in ports.items()}
+        assert isinstance(spec, CassandraSpec)  # noqa: S101 - it came from `_specs`
+        return {
+            (spec.agent_address if port == AGENT_PORT else spec.address, port): setting
+            for port, setting in ports.items()
+        }
 
     def _recorded(self, spec: NodeSpec) -> dict[str, Any]:
         assert isinstance(spec, CassandraSpec)  # noqa: S101 - it came from `_specs`
@@ -114,16 +138,16 @@ class CassandraTestbed(ChangingCassandra):
 
     def _make_with(self, spec: NodeSpec, group: Group, yaml: dict[str, Any], *options: str) -> LocalNode:
         assert isinstance(spec, CassandraSpec)  # noqa: S101 - it came from `_specs` or `_reserved`
-        launch, all_ = self._launched(), [*self.specs, *self.reserve, spec]
+        launch, host = self._launched(spec.host), self.host_of(spec)
+        all_ = [*self.specs, *self.reserve, spec]
         if self.security:
-            self.security.write(self.host, spec)
+            self.security.write(host, spec)
             yaml |= secured.node_settings(self.system, spec)
         nodes = {found.name: found for found in all_ if isinstance(found, CassandraSpec)}
         for path, text in config.files(spec, yaml, list(nodes.values())).items():
-            self.host.put(spec.folder / path, text)
-        server = ServerSpec(
-            spec.name, spec.folder, lambda: launch.command(spec, *options), namespace=spec.namespace
-        )
+            host.put(spec.folder / path, text)
+        words = partial(launch.command, spec, *options)
+        server = ServerSpec(spec.name, spec.folder, words, namespace=spec.namespace, host=spec.host)
         new = self.security is not None and self.origin is None and self.up_seconds is None
         login = self.security.first_login() if self.security and new else self.login()
         place = CqlPlace(spec.address, self.port, spec.namespace, login)
@@ -149,17 +173,24 @@ class CassandraTestbed(ChangingCassandra):
 
     def _after_up(self, say: Say) -> None:
         """Make the class archive that the next start will use, once there is a list of classes."""
-        launch = self._launched()
-        classes = launch.class_list(self.nodes[0].spec)
-        if self.host.list(classes.parent, classes.name):
-            say("making the class archive for the next starts (once)")
-            if not self.host.make_class_archive(launch.java, launch.jars.paths, [classes]):
-                say("no class archive could be made; starts stay as they are")
+        for found in self.nodes:
+            launch = self._launched(found.spec.host)
+            classes = launch.class_list(found.spec)
+            if found.spec.number == launch.listed and found.host.list(classes.parent, classes.name):
+                say("making the class archive for the next starts (once)")
+                if not found.host.make_class_archive(launch.java, launch.jars.paths, [classes]):
+                    say("no class archive could be made; starts stay as they are")
 
-    def _launched(self) -> Launch:
-        if self.launch is None:
+    @property
+    def launch(self) -> Launch | None:
+        """What its servers have in common: of several machines those of the first."""
+        return next(iter(self.launches.values()), None)
+
+    def _launched(self, host: str | None = None) -> Launch:
+        found = self.launch if host is None else self.launches.get(host)
+        if found is None:
             raise InfrastructureError(f"cluster {self.name} is not up")
-        return self.launch
+        return found
 
     # --- what it is ---
 
@@ -203,7 +234,9 @@ class CassandraTestbed(ChangingCassandra):
         """The manifest's `system` section."""
         launch = self._launched()
         return {
-            **facts.cluster_facts(self.system, self.version, self.line, launch, self.shared),
+            **facts.cluster_facts(
+                self.system, self.version, self.line, launch, self.shared, apart=self.placement.apart
+            ),
             "nodes": [self.running_facts(node) for node in self.nodes],
             "limits": self.limit_facts(),
             "up_seconds": self.up_seconds,
@@ -219,7 +252,8 @@ class CassandraTestbed(ChangingCassandra):
                 self.name,
                 node.group.folders,
                 node.spec.namespace,
-                (node.spec.address, port) if port else None,
+                (node.spec.agent_address, port) if port else None,
+                host=node.spec.host,
             )
             for node in self.nodes
         ]
@@ -228,14 +262,15 @@ class CassandraTestbed(ChangingCassandra):
 
     def settle(self, limit_s: float, say: Say) -> Settled:
         """Wait, within the limit, until pending compactions and flushes are done."""
-        return rest.settle(self.host, self.nodes, self._agent_port(), limit_s, say)
+        return rest.settle(self.nodes, self._agent_port(), limit_s, say)
 
     # --- its data at rest ---
 
     def shaped_by(self) -> dict[str, Any]:
         """The release, and every setting that results for its nodes."""
         heap = self.system.heap_mib or profile.HEAP_MIB[self.system.profile]
-        return {"version": self.version, "settings": self.shared, "tokens": self.tokens, "heap_mib": heap}
+        said = {"version": self.version, "settings": self.shared, "tokens": self.tokens, "heap_mib": heap}
+        return said | self.placement.shape()
 
     def flush_all(self) -> None:
         """Write all memtables to files."""
@@ -244,7 +279,7 @@ class CassandraTestbed(ChangingCassandra):
 
     def holding(self) -> dict[str, Any]:
         """Each node's address, host id, tokens and files."""
-        return {found.name: data.holding(self.host, found, AGENT_PORT) for found in self.nodes}
+        return {found.name: data.holding(found, AGENT_PORT) for found in self.nodes}
 
     def leave(self, say: Say) -> None:
         """Drain all nodes, which leaves nothing to be replayed, and stop them."""

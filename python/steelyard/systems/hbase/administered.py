@@ -62,7 +62,9 @@ class AdministeredHBase(LocalCluster[HBaseNode]):
     def _exclude(self, wanted: Mapping[str, str]) -> None:
         """Have HDFS empty these DataNodes, and no others."""
         names = hdfs.name_node(self._layout)
-        self._ask(lambda: hdfs.exclude(self.host, names, wanted.values()), "HDFS excludes no DataNode")
+        self._ask(
+            lambda: hdfs.exclude(self.host_of(names), names, wanted.values()), "HDFS excludes no DataNode"
+        )
         self._excluded = wanted
 
     def members(self) -> Sequence[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from getpass import getuser
 from pathlib import PurePosixPath
 from typing import Any
@@ -39,7 +39,7 @@ def is_lock(path: PurePosixPath) -> bool:
 RULES = Rules(("data", "namenode", "zookeeper"), written_once, is_lock)
 
 
-def holding(host: Host, specs: Sequence[HBaseSpec]) -> dict[str, Any]:
+def holding(host_of: Callable[[HBaseSpec], Host], specs: Sequence[HBaseSpec]) -> dict[str, Any]:
     """Who the nodes are, which regions they serve, and which store files users' tables have.
 
     Returns:
@@ -50,7 +50,7 @@ def holding(host: Host, specs: Sequence[HBaseSpec]) -> dict[str, Any]:
         OSError: a server does not answer, or HDFS lacks a block.
     """
     served = {spec.name: _regions(spec) for spec in specs}
-    nodes = {spec.name: _node(host, spec, served[spec.name]) for spec in specs}
+    nodes = {spec.name: _node(host_of(spec), spec, served[spec.name]) for spec in specs}
     used = {path for spec in specs for one in served[spec.name] for path in admin.store_files(spec, one)}
     names = {PurePosixPath(path).name for path in used}
     return {**nodes, "tables": store_files(fsck(specs, TABLES), names)}

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from getpass import getuser
 from pathlib import Path
 from typing import Any
 
 from steelyard.spec.hbase import HBaseAccess, HBaseSystem
 from steelyard.systems.deviation import Deviation
 from steelyard.systems.hbase import config, profile
-from steelyard.systems.hbase.launch import Launch
+from steelyard.systems.hbase.launch import USER, Launch
 from steelyard.systems.hbase.layout import DATANODE_PORT_STEP, OF_ROLE, HBaseSpec
 from steelyard.systems.hbase.versions import HDFS
 
-MACHINE = "several nodes share one machine"
+MACHINE, APART = "several nodes share one machine", "nodes are on several machines"
 
 
 def access_plan(access: HBaseAccess, regions: int) -> dict[str, Any]:
@@ -46,12 +47,14 @@ def spec_of(recorded: Mapping[str, Any]) -> HBaseSpec:
         recorded["namespace"],
         tuple(recorded["roles"]),
         recorded["ports"],
+        host=recorded.get("host", ""),
     )
 
 
 def cluster_facts(
-    system: HBaseSystem, version: str, launch: Launch, roles: tuple[str, ...], *, restored: bool
-) -> dict[str, Any]:
+    system: HBaseSystem, version: str, launch: Launch, roles: tuple[str, ...], *, restored: bool,
+    apart: bool = False,
+) -> dict[str, Any]:  # fmt: skip
     """What is the same for all nodes."""
     chosen = {name: value for name, (value, _) in profile.hbase_settings(system, restored=restored).items()}
     hdfs = (
@@ -66,14 +69,16 @@ def cluster_facts(
         "profile": system.profile,
         "java": {"version": launch.java.full, "binary": str(launch.java.binary)},
         "artifacts": sorted({jar.name for role in roles for jar in launch.jar_files(role)}),
-        "network": system.network,
+        "network": "hosts" if apart else system.network,
         "roles": "one process" if system.standalone else system.roles,
         "configuration": {
             "hbase_site": {**chosen, **system.hbase_site},
             "hdfs_site": {**hdfs, **system.hdfs_site},
             "jvm_options": launch.jvm_options(),
         },
-        "deviations": [found.as_dict() for found in deviations(system, launch, roles, restored=restored)],
+        "deviations": [
+            found.as_dict() for found in deviations(system, launch, roles, restored=restored, apart=apart)
+        ],
         "durability": durability(system),
         "replication": {"hdfs": 0 if system.standalone else system.copies},
         "wal": {"provider": None if system.standalone else system.wal_provider, "hsync": system.wal_hsync},
@@ -82,11 +87,12 @@ def cluster_facts(
 
 
 def deviations(
-    system: HBaseSystem, launch: Launch, roles: tuple[str, ...], *, restored: bool = False
-) -> list[Deviation]:
+    system: HBaseSystem, launch: Launch, roles: tuple[str, ...], *, restored: bool = False,
+    apart: bool = False,
+) -> list[Deviation]:  # fmt: skip
     """Every departure from what upstream ships, with its reason."""
     found = [
-        Deviation("addresses, directories", "one of each per node", "one node", MACHINE),
+        Deviation("addresses, directories", "one of each per node", "one node", APART if apart else MACHINE),
         Deviation("-XX:ActiveProcessorCount", launch.cores, None, "pools keep one size under any CPU quota"),
         Deviation(
             "log", "INFO, a file for each server", "DEBUG for HBase", "what is not read is not written"
@@ -94,6 +100,7 @@ def deviations(
         Deviation(
             "*.periodMillis of metrics", config.METRICS_PERIOD_MS, 10_000, "figures are sampled every second"
         ),
+        *([Deviation(USER, getuser(), None, APART)] if apart else []),
         *profile.jvm_deviations(system, roles, launch.java.major),
         *_changed(
             profile.hbase_settings(system, restored=restored), system.hbase_site, launch.hbase.defaults
@@ -102,7 +109,7 @@ def deviations(
     if launch.hdfs:
         hdfs = profile.hdfs_settings(system, restored=restored)
         found += _changed(hdfs, system.hdfs_site, launch.hdfs.defaults)
-        if system.network == "loopback":
+        if system.network == "loopback" and not apart:
             found.append(
                 Deviation(
                     "ports of DataNodes", f"{DATANODE_PORT_STEP} apart", "equal", "loopback: see addresses"

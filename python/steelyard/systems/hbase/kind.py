@@ -52,7 +52,7 @@ class HBase(_HBase):
     """A local cluster of real HBase servers on HDFS, with ZooKeeper."""
 
     name = "hbase"
-    local = True
+    local = laid_over = True
     flags = HBASE
     shapeless = SHAPELESS | LOCAL_SHAPELESS | {"master_limits"}
     short_names = LOCAL_SHORT_NAMES

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from getpass import getuser
 from pathlib import Path
 
 from steelyard.hosts import archive
@@ -53,6 +54,12 @@ MODULES = (
 """What HBase's own scripts open on Java 11 and later."""
 
 
+USER = "HADOOP_USER_NAME"
+"""As whom servers know each other; on several machines they may run as several, and we ask as this one's."""
+FIRST_NODES = ("node1", "master1")
+"""Between them they have every role."""
+
+
 @dataclass(frozen=True)
 class Parts:
     """What one side's servers are made of.
@@ -70,7 +77,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class Launch:
-    """What all servers of a cluster have in common.
+    """What all servers of a cluster on one machine have in common.
 
     Attributes:
         system: what the cluster is.
@@ -78,6 +85,7 @@ class Launch:
         hbase: HBase's jars, which have ZooKeeper's server, too.
         hdfs: HDFS's jars; None without HDFS. Apart, since each wants its own version of netty.
         cores: what `-XX:ActiveProcessorCount` says: pools have one size whatever the limits of the day.
+        listed: the nodes whose servers list their classes while there is no archive.
     """
 
     system: HBaseSystem
@@ -85,6 +93,7 @@ class Launch:
     hbase: Parts
     hdfs: Parts | None
     cores: int
+    listed: Sequence[str] = FIRST_NODES
 
     def jvm_options(self) -> list[str]:
         """The options that depend neither on node nor role."""
@@ -118,6 +127,7 @@ class Launch:
             words=f"{role}.command",
             scratch=f"tmp/{role}",
             namespace=node.namespace,
+            host=node.host,
         )
 
     def command(self, node: HBaseSpec, role: str) -> list[str]:
@@ -126,6 +136,7 @@ class Launch:
         heap = profile.heap_mib(self.system.profile, self.system.heaps, role)
         return [
             *self.java_words(role, heap),
+            *([f"-D{USER}={getuser()}"] if node.host else []),
             f"-XX:ErrorFile={logs / f'{role}.crash'}",
             *self._classes(node, role),
             f"-Dlog4j.configuration={(conf / 'log4j.properties').as_uri()}",
@@ -158,7 +169,6 @@ class Launch:
     def _classes(self, node: HBaseSpec, role: str) -> Sequence[str]:
         if not self.archived:
             return []
-        listed = node.name in ("node1", "master1")
-        classes = self.class_list(node, role) if listed else None
+        classes = self.class_list(node, role) if node.name in self.listed else None
         parts = self._parts(role)
         return archive.options(parts.classes if parts else None, classes)

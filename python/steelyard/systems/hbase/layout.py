@@ -89,8 +89,9 @@ class HBaseSpec(NodeSpec):
 
 
 def node_specs(
-    system: HBaseSystem, block: str, folder: Path, namespaces: Sequence[str], moved: Mapping[str, int]
-) -> list[HBaseSpec]:
+    system: HBaseSystem, block: str, folder: Path, namespaces: Sequence[str], moved: Mapping[str, int], *,
+    apart: bool = False,
+) -> list[HBaseSpec]:  # fmt: skip
     """The nodes of a cluster: dedicated masters come after the others, spare nodes after those.
 
     Names of spare nodes follow those of the first nodes; their addresses do not, so that no other node has
@@ -102,6 +103,7 @@ def node_specs(
         folder: all its files.
         namespaces: one for each node, or empty.
         moved: ports that the user moved, by setting.
+        apart: they are on several machines, each at its machine's address.
     """
     names = [f"node{n}" for n in range(1, system.nodes + 1)]
     names += [f"master{n}" for n in range(1, system.size - system.nodes + 1)]
@@ -115,7 +117,7 @@ def node_specs(
             folder / name,
             namespaces[number - 1] if namespaces else None,
             _roles(system, name),
-            {**PORTS, **own, **moved, **({} if namespaces else _datanode_ports(number))},
+            {**PORTS, **own, **moved, **({} if namespaces or apart else _datanode_ports(number))},
         )
         for number, name in enumerate(names, 1)
     ]

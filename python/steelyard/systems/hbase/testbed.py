@@ -7,16 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from steelyard.errors import InfrastructureError
-from steelyard.hosts.artifacts import Jars
+from steelyard.errors import InfrastructureError, InputError
 from steelyard.hosts.cgroup import Group
-from steelyard.hosts.host import Host, said_jars
-from steelyard.hosts.java import Java
+from steelyard.hosts.host import Host
 from steelyard.hosts.network import Endpoint
 from steelyard.hosts.say import Say
 from steelyard.spec.hbase import HBaseSystem
 from steelyard.systems.base import OWN_FIGURES, Settled
-from steelyard.systems.cluster import START_LIMIT_S
+from steelyard.systems.cluster import NOWHERE, START_LIMIT_S
 from steelyard.systems.hbase import (
     admin,
     config,
@@ -24,6 +22,7 @@ from steelyard.systems.hbase import (
     defaults,
     facts,
     layout,
+    made_of,
     orderly,
     profile,
     serving,
@@ -32,12 +31,11 @@ from steelyard.systems.hbase import (
 from steelyard.systems.hbase.beans import ROLES
 from steelyard.systems.hbase.format import empty_namenode
 from steelyard.systems.hbase.joining import JoiningHBase
-from steelyard.systems.hbase.launch import Launch, Parts
+from steelyard.systems.hbase.launch import FIRST_NODES, Launch
 from steelyard.systems.hbase.layout import (
     DATANODE,
     MASTER,
     NAMENODE,
-    ON_HDFS,
     REGIONSERVER,
     STANDALONE,
     ZOOKEEPER,
@@ -47,6 +45,7 @@ from steelyard.systems.hbase.layout import (
 from steelyard.systems.hbase.leaving import LeavingHBase
 from steelyard.systems.hbase.node import HBaseNode
 from steelyard.systems.node import NodeSpec
+from steelyard.systems.placement import unlike
 from steelyard.systems.server import Server
 from steelyard.systems.waiting import wait_rest, wait_until
 from steelyard.watch.beans import Role
@@ -74,27 +73,33 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
     ) -> None:
         super().__init__(system, name=name, root=root, host=host, stays=stays)
         self.version, self.line = versions.resolve(system.version)
-        self.launch: Launch | None = None
+        self.launches: dict[str, Launch] = {}
+        if self.placement.apart and system.standalone:
+            raise InputError("a standalone HBase has its ZooKeeper on loopback: it cannot be on another host")
+        self._check_placement()
 
     # --- its life ---
 
     def _fetch(self, say: Say) -> None:
-        line, system = self.line, self.system
-        java = self.host.java(system.java, line.javas, f"HBase {line.name}")
-        wanted = versions.coordinates(self.version, line)
-        jars = said_jars(self.host, f"hbase-{self.version}", wanted, say, line.without)
-        hbase = self._parts(jars, java, defaults.HBASE)
-        self._warnings += defaults.unknown(system.hbase_site, hbase.defaults, "hbase-site")
-        hdfs = None
-        if not system.standalone:
-            jars = said_jars(self.host, f"hdfs-{versions.HDFS}", versions.HDFS_COORDINATES, say)
-            hdfs = self._parts(jars, java, defaults.HDFS)
-            self._warnings += defaults.unknown(system.hdfs_site, hdfs.defaults, "hdfs-site")
-        self.launch = Launch(system, java, hbase, hdfs, self.cores)
+        self.launches = {
+            machine.name: made_of.launch_on(
+                machine.host, self.system, self.version, self.line,
+                cores=self.cores, listed=self._listed(machine.name), say=say,
+            )
+            for machine in self.placement.machines
+        }  # fmt: skip
+        launch = self._launched()
+        self._warnings += defaults.unknown(self.system.hbase_site, launch.hbase.defaults, "hbase-site")
+        if launch.hdfs:
+            self._warnings += defaults.unknown(self.system.hdfs_site, launch.hdfs.defaults, "hdfs-site")
+        self._warnings += unlike({name: one.java.full for name, one in self.launches.items()})
 
-    def _parts(self, jars: Jars, java: Java, kind: tuple[str, str]) -> Parts:
-        classes = self.host.class_archive(java, jars.paths)
-        return Parts(jars, classes, defaults.shipped(self.host, jars, kind))
+    def _listed(self, machine: str) -> Sequence[str]:
+        """The nodes that list their classes for a machine's archives; on one machine two, with all roles."""
+        if not self.placement.apart:
+            return FIRST_NODES
+        specs = self.placement.placed(self._specs(NOWHERE, ()))
+        return [spec.name for spec in specs if spec.host == machine]
 
     def _specs(self, block: str, spaces: Sequence[str]) -> Sequence[HBaseSpec]:
         return self._all(block, spaces)[: self.system.size]
@@ -103,7 +108,8 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
         return self._all(block, spaces)[self.system.size :]
 
     def _all(self, block: str, spaces: Sequence[str]) -> list[HBaseSpec]:
-        return layout.node_specs(self.system, block, self.folder, spaces, config.moved_ports(self.system))
+        moved, apart = config.moved_ports(self.system), self.placement.apart
+        return layout.node_specs(self.system, block, self.folder, spaces, moved, apart=apart)
 
     def _listening(self, spec: NodeSpec) -> Mapping[Endpoint, str]:
         assert isinstance(spec, HBaseSpec)  # noqa: S101 - it came from `_specs`
@@ -115,15 +121,15 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
 
     def _make_node(self, spec: NodeSpec, group: Group) -> HBaseNode:
         assert isinstance(spec, HBaseSpec)  # noqa: S101 - it came from `_specs`
-        launch = self._launched()
+        launch, host = self._launched(spec.host), self.host_of(spec)
         for part in config.WEBAPPS:
-            self.host.make_folder(spec.folder / "conf" / part)
+            host.make_folder(spec.folder / "conf" / part)
         restored = self.origin is not None
         for path, text in config.files(self.system, self._layout, spec, restored=restored).items():
-            self.host.put(spec.folder / path, text)
+            host.put(spec.folder / path, text)
         if NAMENODE in spec.roles and not restored:
             recipe = empty_namenode(launch.java_words(NAMENODE, 128), launch.jar_files(NAMENODE))
-            self.host.copy_made(recipe, spec.folder / "namenode")
+            host.copy_made(recipe, spec.folder / "namenode")
         return HBaseNode(spec, group, [self._server(launch.server(spec, role), group) for role in spec.roles])
 
     def _start(self, say: Say) -> None:
@@ -187,22 +193,20 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
 
     def _after_up(self, say: Say) -> None:
         """Make the class archives that the next start will use, once there are lists of classes."""
-        launch = self._launched()
-        for on_hdfs in (True, False):
-            seats = [
-                (n.spec, role) for n in self.nodes for role in n.spec.roles if (role in ON_HDFS) == on_hdfs
-            ]
-            paths = [launch.class_list(*seat) for seat in seats]
-            lists = [path for path in paths if self.host.list(path.parent, path.name)]
-            if lists:
-                say("making a class archive for the next starts (once)")
-                if not self.host.make_class_archive(launch.java, launch.jar_files(seats[0][1]), lists):
-                    say("no class archive could be made; starts stay as they are")
+        for name, launch in self.launches.items():
+            specs = [found.spec for found in self.nodes if found.spec.host == name]
+            made_of.make_archives(self.placement.on(name), launch, specs, say)
 
-    def _launched(self) -> Launch:
-        if self.launch is None:
+    @property
+    def launch(self) -> Launch | None:
+        """What its servers have in common: of several machines those of the first."""
+        return next(iter(self.launches.values()), None)
+
+    def _launched(self, host: str | None = None) -> Launch:
+        found = self.launch if host is None else self.launches.get(host)
+        if found is None:
             raise InfrastructureError(f"cluster {self.name} is not up")
-        return self.launch
+        return found
 
     # --- what it is ---
 
@@ -243,7 +247,12 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
         roles = tuple(dict.fromkeys(role for spec in self._layout for role in spec.roles))
         return {
             **facts.cluster_facts(
-                self.system, self.version, self._launched(), roles, restored=self.origin is not None
+                self.system,
+                self.version,
+                self._launched(),
+                roles,
+                restored=self.origin is not None,
+                apart=self.placement.apart,
             ),
             "nodes": [self.running_facts(node) for node in self.nodes],
             "limits": self.limit_facts(),
@@ -260,6 +269,7 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
                 node.group.folders,
                 node.spec.namespace,
                 jmx=self._jmx(node.spec) if self.system.watch else (),
+                host=node.spec.host,
             )
             for node in self.nodes
         ]
@@ -304,6 +314,7 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
             "hdfs": versions.HDFS,
             "settings": {name: value for name, (value, _) in settings.items()},
             "heap_mib": profile.heap_mib(self.system.profile, self.system.heaps, REGIONSERVER),
+            **self.placement.shape(),
         }
 
     def flush_all(self) -> None:
@@ -313,7 +324,7 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
 
     def holding(self) -> dict[str, Any]:
         """Each node's address, DataNode and regions, and the store files of each table."""
-        return data.holding(self.host, self._layout)
+        return data.holding(self.host_of, self._layout)
 
     def leave(self, say: Say) -> None:
         """Shut HBase down as a whole: no server is missed, no log is left; then HDFS and ZooKeeper."""

@@ -1,0 +1,118 @@
+"""Which machine of `--ssh` does what: `--load-hosts` drive, `--server-hosts` have the cluster's nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+from steelyard.cli.load_hosts import check_points, end_leftovers, machines_of, one_engine_each, workers
+from steelyard.errors import InputError
+from steelyard.hosts.remote.addresses import Address
+from steelyard.hosts.remote.host import RemoteHost
+from steelyard.hosts.server_hosts import ServerHost, ServerHosts
+from steelyard.lab.load_hosts import LoadHosts
+from steelyard.spec.kind import declared
+from steelyard.spec.models import DROPS_CACHE, Study
+
+SIZES = ("nodes", "datacenters")
+"""Flags that say how many nodes there are."""
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What machines do.
+
+    Attributes:
+        load: those that run an engine each; empty = the engine runs here.
+        servers: those that have the nodes; empty = the system is not laid over any.
+    """
+
+    load: tuple[Address, ...]
+    servers: tuple[Address, ...]
+
+    def words(self, said: Mapping[str, Any]) -> dict[str, Any]:
+        """The words of `bench` for these machines: an engine for each load host, and a node for each server
+        host unless they say how many; raises InputError when they ask for other engines."""
+        words = one_engine_each(said, self.load) if self.load else dict(said)
+        return one_node_each(words, self.servers)
+
+
+def one_node_each(words: Mapping[str, Any], servers: Sequence[Address]) -> dict[str, Any]:
+    """The words of `bench` or `cluster up` with as many nodes as machines, unless they say how many."""
+    if not servers or any(words.get(name) is not None for name in SIZES):
+        return dict(words)
+    return {**words, SIZES[0]: len(servers)}
+
+
+def roles_of(ssh: str | None, load: int | None, servers: int | None) -> Roles:
+    """The first machines are load hosts, the next ones server hosts.
+
+    Args:
+        ssh: the machines.
+        load: how many load hosts; None = all that are no server hosts.
+        servers: how many server hosts; None = none.
+
+    Raises:
+        InputError: there are not as many. MissingToolError: the extra is not installed.
+    """
+    if ssh is None or servers is None:
+        return Roles(machines_of(ssh, load), ())
+    machines = machines_of(ssh, None)
+    first = len(machines) - servers if load is None else load
+    if servers < 1 or first < 0 or first + servers > len(machines):
+        both = f"--load-hosts {load} and " if load is not None else ""
+        raise InputError(f"{both}--server-hosts {servers}: --ssh names {len(machines)} machines")
+    return Roles(machines[:first], machines[first : first + servers])
+
+
+@contextmanager
+def using(
+    study: Study, roles: Roles, key: Path | None, python: str | None
+) -> Iterator[tuple[LoadHosts | None, ServerHosts | None]]:
+    """Machines for a study, as long as the `with` lasts: where its engines run, and where its systems are.
+
+    Raises:
+        InputError: its system cannot be used so, or it wants another number of engines.
+        InfrastructureError: a machine cannot be had, or has another version.
+    """
+    if roles.load:
+        check_points(study, roles.load, apart=bool(roles.servers))
+    if roles.servers:
+        _check_laid(study)
+    with workers((*roles.load, *roles.servers), key, python) as found:
+        end_leftovers(found.hosts)
+        load, servers = found.hosts[: len(roles.load)], found.hosts[len(roles.load) :]
+        yield LoadHosts(load) if load else None, server_hosts(servers) if servers else None
+
+
+def server_hosts(hosts: Sequence[RemoteHost]) -> ServerHosts:
+    """Machines with workers, as a cluster is laid over them; raises InputError: others do not reach one."""
+    for host in hosts if len(hosts) > 1 else ():
+        if ip_address(host.address).is_loopback:
+            raise InputError(
+                f"{host.name} is reached at {host.address}, where other machines do not reach it",
+                hint="name it in --ssh by an address on their network",
+            )
+    return ServerHosts(
+        [
+            ServerHost(host.name, host.as_host(), host.address, Path(host.ask("clusters_folder")))
+            for host in hosts
+        ]
+    )
+
+
+def _check_laid(study: Study) -> None:
+    """See that there is something to be laid over machines; raises InputError."""
+    for point in study.cells:
+        kind = declared(point.system.kind)
+        if not kind.local:
+            raise InputError(
+                f"--server-hosts: {kind.typed or point.system.kind} starts no nodes that could be there",
+                hint="leave it out, or bench a local cassandra or hbase cluster",
+            )
+    if study.cache in DROPS_CACHE:
+        raise InputError(f'cache = "{study.cache}" drops the page cache of this host, where no node is')
