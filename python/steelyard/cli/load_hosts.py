@@ -15,6 +15,7 @@ from steelyard.lab.load_hosts import LoadHosts, check_far
 from steelyard.spec.models import Study
 
 if TYPE_CHECKING:
+    from steelyard.hosts.remote.host import RemoteHost
     from steelyard.hosts.remote.workers import Workers
 
 
@@ -54,10 +55,15 @@ def loading(
                 hint=f"--set load.engines={len(machines)}, or --load-hosts {point.load.engines}",
             )
     with workers(machines, key, python) as found:
-        for host in found.hosts:
-            for text in host.end_leftovers():
-                print(f"{host.name}: {text}", file=sys.stderr)
+        end_leftovers(found.hosts)
         yield LoadHosts(found.hosts)
+
+
+def end_leftovers(hosts: Sequence[RemoteHost]) -> None:
+    """End what earlier commands have left on machines, and say so."""
+    for host in hosts:
+        for text in host.end_leftovers():
+            print(f"{host.name}: {text}", file=sys.stderr)
 
 
 def workers(machines: tuple[Address, ...], key: Path | None, python: str | None) -> Workers:

@@ -4,6 +4,10 @@ One run gives one value, whatever the number of operations in it: those are not 
 Runs may be nested: several runs on one start of the servers, several starts on one load of the data, or
 several loads on one start. Then the highest level that was repeated is the unit, and what was not repeated
 is said: an interval over runs of one load holds 'given this load'.
+
+Above them is the host, where runs were made on several: a level is repeated if some host had more than one of
+it. Hosts are blocks, not units: whatever was compared ran on each of them, so that what a host does to all
+its runs is no scatter of a comparison, and is taken out of it.
 """
 
 from __future__ import annotations
@@ -61,29 +65,39 @@ class Runs:
         values: one for each run, above zero.
         starts: which start of the servers each run had; empty = each its own.
         loads: which load of the data each run had; empty = each its own.
+        hosts: on which host each run was made; empty = all on one.
     """
 
     values: Sequence[float]
     starts: Sequence[Hashable] = ()
     loads: Sequence[Hashable] = ()
+    hosts: Sequence[Hashable] = ()
 
     def units(self) -> tuple[list[list[int]], str]:
         """Places of the runs of each independent unit, and what was not repeated."""
         own = range(len(self.values))
-        levels = [(self.loads or own, "this load"), (self.starts or own, "this start")]
+        hosts = self.hosts or [None] * len(own)
+        levels = [
+            (list(zip(hosts, keys, strict=True)), name)
+            for keys, name in ((self.loads or own, "this load"), (self.starts or own, "this start"))
+        ]
         # the fewer the higher: several starts may lie on one load, or several loads on one start
         levels.sort(key=lambda level: len(set(level[0])))
         given = ""
         for keys, name in levels:
-            if len(set(keys)) > 1:
+            if len(set(keys)) > len(set(hosts)):
                 return _grouped(keys), given
             given = name
-        return [[n] for n in own], given if len(self.values) > 1 else ""
+        return [[n] for n in own], given if len(own) > len(set(hosts)) else ""
 
     def logs(self) -> Floats:
         """Mean of the logarithms of each unit."""
         logs = np.log(np.asarray(self.values, dtype=np.float64))
         return np.array([logs[places].mean() for places in self.units()[0]])
+
+    def hosts_of_units(self) -> list[Hashable]:
+        """The host of each unit."""
+        return [self.hosts[places[0]] if self.hosts else None for places in self.units()[0]]
 
 
 def _grouped(keys: Sequence[Hashable]) -> list[list[int]]:
@@ -149,15 +163,39 @@ def mean(runs: Runs) -> Interval:
 
 
 def contrast(a: Runs, b: Runs) -> Contrast:
-    """B against A as a ratio of geometric means, by Welch's t on logarithms of units."""
-    logs_a, logs_b = a.logs(), b.logs()
+    """B against A as a ratio of geometric means, by Welch's t on logarithms of units, within hosts."""
+    logs_a, logs_b, lost = _within_hosts(a, b)
     given = a.units()[1] or b.units()[1]
-    return welch(
-        float(logs_b.mean() - logs_a.mean()),
-        (squared_error(logs_a), squared_error(logs_b)),
-        (logs_a.size, logs_b.size),
-        given,
-    )
+    counts = (logs_a.size, logs_b.size)
+    freedoms = (counts[0] - 1 - lost, counts[1] - 1 - lost)
+    errors = (_squared_error(logs_a, freedoms[0]), _squared_error(logs_b, freedoms[1]))
+    return welch(float(logs_b.mean() - logs_a.mean()), errors, counts, given, freedoms)
+
+
+def _within_hosts(a: Runs, b: Runs) -> tuple[Floats, Floats, float]:
+    """Logs of units less what each host does to both sides, and the degrees of freedom that each side pays.
+
+    The additive model of side and host by least squares. On one host nothing is taken out, and where every
+    host had one unit of each side the contrast becomes that of pairs. Hosts that had one side only tell
+    nothing of the other: then nothing is taken out, and their differences count as scatter.
+    """
+    logs_a, logs_b = a.logs(), b.logs()
+    of_a, of_b = a.hosts_of_units(), b.hosts_of_units()
+    known = list(dict.fromkeys(of_a))
+    if len(known) < 2 or set(of_a) != set(of_b):
+        return logs_a, logs_b, 0.0
+    place = np.array([known.index(host) for host in (*of_a, *of_b)])
+    side = np.repeat([0.0, 1.0], [logs_a.size, logs_b.size])
+    columns = np.column_stack([side, *(place == host for host in range(len(known)))])
+    logs = np.concatenate([logs_a, logs_b])
+    effects = np.linalg.lstsq(columns, logs, rcond=None)[0][1:]
+    free = logs - (effects - effects.mean())[place]
+    return free[: logs_a.size], free[logs_a.size :], (len(known) - 1) / 2
+
+
+def _squared_error(values: Floats, freedom: float) -> float:
+    """Squared standard error of a mean with so many degrees of freedom; inf without any."""
+    return float(((values - values.mean()) ** 2).sum()) / freedom / values.size if freedom > 0 else math.inf
 
 
 def squared_error(values: Floats) -> float:
@@ -166,12 +204,17 @@ def squared_error(values: Floats) -> float:
 
 
 def welch(
-    log_ratio: float, errors: tuple[float, float], counts: tuple[int, int], given: str = ""
-) -> Contrast:
-    """A contrast from both squared standard errors; degrees of freedom by Welch and Satterthwaite."""
+    log_ratio: float, errors: tuple[float, float], counts: tuple[int, int], given: str = "",
+    freedoms: tuple[float, float] | None = None,
+) -> Contrast:  # fmt: skip
+    """A contrast from both squared standard errors; degrees of freedom by Welch and Satterthwaite.
+
+    Each error has one less than its count, or `freedoms`.
+    """
     total = sum(errors)
     if not math.isfinite(total):
         return Contrast(log_ratio, math.inf, 1.0, counts, given)
-    parts = sum(e**2 / (n - 1) for e, n in zip(errors, counts, strict=True))
-    freedom = total**2 / parts if parts else float(sum(counts) - 2)
+    freedoms = freedoms or (counts[0] - 1.0, counts[1] - 1.0)
+    parts = sum(e**2 / own for e, own in zip(errors, freedoms, strict=True))
+    freedom = total**2 / parts if parts else sum(freedoms)
     return Contrast(log_ratio, math.sqrt(total), freedom, counts, given)
