@@ -40,15 +40,22 @@ def study(folder: Path, *overrides: str, text: str = TEXT) -> Study:
     return read_study(folder / "s.toml", ["repetitions=4", *overrides])
 
 
-def taken(blocks: Blocks, *benches: str) -> list[tuple[str, Trial]]:
-    """What they run when each takes in turn."""
-    found, left = [], list(benches)
-    while left:
-        for bench in list(left):
-            if given := blocks.take(bench):
-                found.append((bench, given.trial))
-            else:
-                left.remove(bench)
+def taken_at_once(blocks: Blocks, *benches: str) -> list[tuple[str, Trial]]:
+    """What they run, each in a thread; all have begun before one goes on."""
+    found, begun = list[tuple[str, Trial]](), threading.Barrier(len(benches))
+
+    def run(bench: str) -> None:
+        given = blocks.take(bench)
+        begun.wait(30)
+        while given:
+            found.append((bench, given.trial))
+            given = blocks.take(bench)
+
+    threads = [threading.Thread(target=run, args=(bench,)) for bench in benches]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
     return found
 
 
@@ -61,15 +68,7 @@ def taken(blocks: Blocks, *benches: str) -> list[tuple[str, Trial]]:
 def test_all_points_of_a_repetition_are_on_one_bench(tmp_path: Path, overrides: tuple[str, ...]) -> None:
     asked = study(tmp_path, *overrides)
     planned = trials(asked)
-    found = [("a", trial) for trial in ()]
-    blocks = Blocks(asked, planned, ["a", "b"], {})
-    a, b = blocks.take("a"), blocks.take("b")
-    while a or b:  # b is three times as slow
-        found += [("a", a.trial)] if a else []
-        a = blocks.take("a") if a else None
-        if b and (len(found) % 3 == 0 or not a):
-            found.append(("b", b.trial))
-            b = blocks.take("b") if a or blocks.left() else None
+    found = taken_at_once(Blocks(asked, planned, ["a", "b"], {}), "a", "b")
     assert sorted(trial.number for _, trial in found) == [trial.number for trial in planned]
     homes: dict[int, set[str]] = {}
     for bench, trial in found:
@@ -100,7 +99,7 @@ def test_a_study_that_goes_on_keeps_its_blocks_where_they_were(tmp_path: Path) -
     assert given is not None
     assert given.trial.repetition == 2
     gone = Blocks(asked, planned[3:], ["c"], {1: "a", 2: "b"})
-    assert [trial.number for _, trial in taken(gone, "c")] == [t.number for t in planned[3:]]
+    assert [trial.number for _, trial in taken_at_once(gone, "c")] == [t.number for t in planned[3:]]
 
 
 def test_what_a_lost_bench_ran_others_run_first_of_its_block(tmp_path: Path) -> None:
@@ -231,19 +230,37 @@ def test_in_what_benches_are_unlike() -> None:
     assert unlike({"a": one, "b": {**one, "java": "17"}}) == ["Java of a is not known, of b 17"]
 
 
+GIVEN = """
+repetitions = 4
+workload = "c"
+[system]
+kind = "hosts"
+hosts = ["10.0.0.1"]
+[load]
+duration_s = 1
+"""
+RATES = """
+repetitions = 4
+workload = "c"
+[system]
+kind = "null"
+[rates.peak]
+start = 100
+[load]
+duration_s = 1
+target = { of = "peak" }
+[factors]
+"load.target.share" = [0.5, 0.8]
+"""
+
+
 @pytest.mark.parametrize(
-    ("overrides", "fault"),
-    [
-        (("systems.one={kind='hosts', hosts=['10.0.0.1']}",), "trials side by side share none"),
-        (
-            ("factors={'load.target.share' = [0.5]}", "load.target={of='peak'}", "rates.peak.probe_s=1"),
-            "a rate that points share",
-        ),
-    ],
+    ("text", "fault"), [(GIVEN, "trials side by side share none"), (RATES, "a rate that points share")]
 )
-def test_studies_that_benches_cannot_run(tmp_path: Path, overrides: tuple[str, ...], fault: str) -> None:
+def test_studies_that_benches_cannot_run(tmp_path: Path, text: str, fault: str) -> None:
     with pytest.raises(InputError, match=fault):
-        check_whole(study(tmp_path, *overrides), 2)
+        check_whole(study(tmp_path, text=text), 2)
+    check_whole(study(tmp_path), 2)
 
 
 def test_a_machine_is_one_bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,8 +19,6 @@ def test_one_load_on_each_host_is_not_repeated() -> None:
 
 
 def test_a_start_belongs_to_its_host() -> None:
-    runs = Runs([1.0] * 6, [1, 1, 2, 1, 1, 2], (), HOSTS)
-    assert [len(places) for places in runs.units()[0]] == [1] * 6  # loads: each its own
     runs = Runs([1.0] * 6, [1, 1, 2, 1, 1, 2], [1] * 6, HOSTS)
     assert runs.units() == ([[0, 1], [2], [3, 4], [5]], "this load")
 

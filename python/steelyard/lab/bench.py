@@ -45,12 +45,11 @@ class Ran:
 class Bench(Protocol):
     """Where trials run."""
 
-    name: str | None
-    """None = this machine, which needs none."""
+    @property
+    def name(self) -> str | None:
+        """Its machine's; None = the laboratory's own, which needs none."""
 
-    def run(
-        self, trial: Trial, folder: Path, rate: Mapping[str, Any], since_ns: int, *, keep: bool
-    ) -> Ran:
+    def run(self, trial: Trial, folder: Path, rate: Mapping[str, Any], since_ns: int, *, keep: bool) -> Ran:
         """Run a trial.
 
         Args:
@@ -95,9 +94,7 @@ class LocalBench:
         self.data_sets = DataSets(root, study.name, host, engine, show, interrupts)
         self._held: _Held | None = None
 
-    def run(
-        self, trial: Trial, folder: Path, rate: Mapping[str, Any], since_ns: int, *, keep: bool
-    ) -> Ran:
+    def run(self, trial: Trial, folder: Path, rate: Mapping[str, Any], since_ns: int, *, keep: bool) -> Ran:
         """See `Bench`."""
         held = self._hold(trial, folder)
         held.lease.keep = keep

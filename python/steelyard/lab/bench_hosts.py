@@ -39,7 +39,7 @@ def check_whole(study: Study, benches: int) -> None:
     if study.rates:
         raise InputError(
             "--benches: a rate that points share ([rates]) is searched on the machine that runs all of them",
-            hint="run this study on one machine, or give its points a load.target or load.search of their own",
+            hint="run this study on one machine, or give its points a load.target of their own",
         )
     check_blocks(study, trials(study), benches)
 

@@ -91,12 +91,10 @@ class Program:
             self.told.send("error", sendable(error))
 
     def _do_begin(self, study: Study) -> tuple[str, Any]:
-        self._bench = LocalBench(
-            self.root, study, LocalHost(), find_engine(), self.told, self.interrupts
-        )
+        self._bench = LocalBench(self.root, study, LocalHost(), find_engine(), self.told, self.interrupts)
         return "ready", None
 
-    def _do_run(self, trial: Trial, rate: dict[str, Any], keep: bool) -> tuple[str, Any]:  # noqa: FBT001
+    def _do_run(self, trial: Trial, rate: dict[str, Any], keep: bool) -> tuple[str, Any]:
         assert self._bench is not None  # noqa: S101 - `begin` comes first
         shutil.rmtree(self.root / "trials", ignore_errors=True)  # the laboratory has it
         folder = self.root / "trials" / f"{trial.number:03d}"

@@ -61,9 +61,7 @@ class RemoteBench:
         """Whether the machine is lost, or its program has ended."""
         return self._ended or self._host.lost_ns is not None
 
-    def run(
-        self, trial: Trial, folder: Path, rate: Mapping[str, Any], since_ns: int, *, keep: bool
-    ) -> Ran:
+    def run(self, trial: Trial, folder: Path, rate: Mapping[str, Any], since_ns: int, *, keep: bool) -> Ran:
         """See `Bench`; what takes time before the trial begins there is not its own.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Conducting a study: its trials one after the other, each into its folder."""
+"""Conducting a study: its trials one after the other, or side by side on benches, each into its folder."""
 
 from __future__ import annotations
 
@@ -234,7 +234,8 @@ class _Conductor:
         if self.several:
             total = len(self.folder.trials)
             left_s = self.time_left.left_s(left) / max(len(self.benches), 1)
-            self.show.trial(trial.number, total, where + _label(trial), total - len(left), left_s)
+            label = f"{where}{trial.label or trial.system.kind}, repetition {trial.repetition}"
+            self.show.trial(trial.number, total, label, total - len(left), left_s)
 
     def _found_rates(self, outcome: Outcome, pending: list[Trial]) -> bool:
         """Find the rates that trials share; whether the study goes on."""
@@ -295,8 +296,3 @@ class _Conductor:
         except Exception as error:  # what was measured is on disk, and can be judged again at any time
             self.show.say(f"trial {number}: whether it was disturbed could not be told: {error!r}")
             return None
-
-
-def _label(trial: Trial) -> str:
-    """The point and repetition of a trial, for people."""
-    return f"{trial.label or trial.system.kind}, repetition {trial.repetition}"
