@@ -57,7 +57,8 @@ class Bed(NullTestbed):
 def bed(monkeypatch: pytest.MonkeyPatch, fake_engine: FakeEngine) -> type[Bed]:
     fake_engine.mode("")
     Bed.calls, Bed.faults = [], {}
-    monkeypatch.setattr("steelyard.lab.study.create", lambda *_, **__: Bed())
+    for module in ("study", "bench"):
+        monkeypatch.setattr(f"steelyard.lab.{module}.create", lambda *_, **__: Bed())
     return Bed
 
 

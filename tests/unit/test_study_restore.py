@@ -103,7 +103,7 @@ def bed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fake_engine: FakeEngine
     fake_engine.mode("")
     monkeypatch.setenv("STEELYARD_STATE", str(tmp_path / "state"))
     Bed.calls, Bed.faults = [], {}
-    for module in ("study", "datasets"):
+    for module in ("study", "bench", "datasets"):
         monkeypatch.setattr(f"steelyard.lab.{module}.create", lambda _, *, name, root, **__: Bed(name, root))
     return Bed
 

@@ -25,12 +25,14 @@ from steelyard.spec.units import bytes_text
 
 if TYPE_CHECKING:  # it is not needed where engines run here
     from steelyard.hosts.host import Host
+    from steelyard.hosts.remote.host import RemoteHost
     from steelyard.lab.load_hosts import LoadHosts
 
 
 def conduct(
     study: Study, *, out: Path | None, report: bool, resume: bool = False, disturbed: bool = False,
     fail_on_claims: bool = False, load_hosts: LoadHosts | None = None, host: Host | None = None,
+    bench_hosts: Sequence[RemoteHost] = (),
 ) -> None:  # fmt: skip
     """Run a study, print its summary, write its report.
 
@@ -42,6 +44,7 @@ def conduct(
         disturbed: trials of it that were disturbed from outside are run again.
         load_hosts: where the engines run; None = here.
         host: where the systems are; None = here.
+        bench_hosts: machines that run whole trials, side by side; none = they run here.
         fail_on_claims: raise GateError when a claim of the study is not confirmed.
 
     Raises:
@@ -55,7 +58,7 @@ def conduct(
     try:
         outcome = conduct_study(
             study, show, process_start_ns(), out, resume=goes_on, disturbed=disturbed, judge=taint,
-            stand=standings_of, load_hosts=load_hosts, host=host,
+            stand=standings_of, load_hosts=load_hosts, host=host, bench_hosts=bench_hosts,
         )  # fmt: skip
     finally:
         show.finish()

@@ -30,6 +30,22 @@ Servers = Annotated[
         rich_help_panel=HOSTS,
     ),
 ]
+Benches = Annotated[
+    int | None,
+    typer.Option(
+        "--benches",
+        help="How many of them run whole trials, side by side, each with a testbed of its own.",
+        rich_help_panel=HOSTS,
+    ),
+]
+Unlike = Annotated[
+    bool,
+    typer.Option(
+        "--unlike-hosts",
+        help="Benches may differ in processor, cores, memory, kernel and Java.",
+        rich_help_panel=HOSTS,
+    ),
+]
 Key = Annotated[
     Path | None,
     typer.Option(

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from steelyard.cli.parameters import Count, Key, Python, Ssh
+from steelyard.cli.parameters import Benches, Count, Key, Python, Ssh, Unlike
 from steelyard.errors import InputError
-
-if TYPE_CHECKING:
-    from steelyard.lab.load_hosts import LoadHosts
-    from steelyard.spec.models import Study
 
 EXAMPLE = "Example: steelyard run noise-floor --small --set repetitions=3 --dry-run"
 
@@ -62,6 +57,8 @@ def run(  # noqa: PLR0917 - typer calls it by name
     ] = False,
     ssh: Ssh = None,
     load_hosts: Count = None,
+    benches: Benches = None,
+    unlike_hosts: Unlike = False,
     key: Key = None,
     python: Python = None,
 ) -> None:
@@ -111,19 +108,21 @@ def run(  # noqa: PLR0917 - typer calls it by name
     if dry_run:
         list_trials(read)
         return
-    with _load_hosts(read, ssh, load_hosts, key, python) as hosts:
+    from steelyard.cli.fleet import fleet_of, taking_part
+
+    fleet = fleet_of(
+        read,
+        {
+            "ssh": tuple(ssh.split(",")) if ssh is not None else None,
+            "load_hosts": load_hosts,
+            "benches": benches,
+            "unlike_hosts": unlike_hosts,
+            "key": str(key) if key else None,
+            "python": python,
+        },
+    )
+    with taking_part(read, fleet) as machines:
         conduct(
             read, out=out, report=report, resume=True, disturbed=disturbed, fail_on_claims=fail_on_claims,
-            load_hosts=hosts,
+            load_hosts=machines.load_hosts, bench_hosts=machines.bench_hosts,
         )  # fmt: skip
-
-
-def _load_hosts(
-    study: Study, ssh: str | None, count: int | None, key: Path | None, python: str | None
-) -> AbstractContextManager[LoadHosts | None]:
-    """Where the engines run; None = here."""
-    if (ssh, count, key, python) == (None,) * 4:
-        return nullcontext()
-    from steelyard.cli.load_hosts import loading, machines_of
-
-    return loading(study, machines_of(ssh, count), key, python)

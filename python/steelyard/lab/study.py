@@ -1,36 +1,37 @@
-"""Conducting a study: its trials one after the other, each into its folder."""
+"""Conducting a study: its trials one after the other, or side by side on benches, each into its folder."""
 
 from __future__ import annotations
 
-import os
+import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steelyard.engine.path import Engine, find_engine
+from steelyard.engine.path import find_engine
 from steelyard.errors import Interrupted, SteelyardError
 from steelyard.hosts.host import Host
 from steelyard.hosts.local import LocalHost
-from steelyard.lab.datasets import DataSets
+from steelyard.hosts.remote.host import HostLostError, RemoteHost
+from steelyard.lab.bench import Bench, LocalBench, cluster_name
+from steelyard.lab.blocks import Blocks, Given
 from steelyard.lab.hopeless import HOPELESS
-from steelyard.lab.lease import Lease
 from steelyard.lab.progress import Show
+from steelyard.lab.remote_bench import RemoteBench
 from steelyard.lab.shared_rates import RateNotFoundError, SharedRates
+from steelyard.lab.side_by_side import SideBySide
 from steelyard.lab.signals import Interrupts
 from steelyard.lab.time_left import TimeLeft
-from steelyard.lab.trial import TrialRun
 from steelyard.lab.until_decided import Extension, Stand
 from steelyard.results.disturbance import Disturbance
 from steelyard.results.store import RunFolder
 from steelyard.spec.estimate import each
-from steelyard.spec.models import DROPS_CACHE, Study, Trial
+from steelyard.spec.models import Study, Trial
 from steelyard.spec.rules import NEEDED
-from steelyard.spec.trials import APART, trials
+from steelyard.spec.trials import block_of, trials
 from steelyard.systems import create
-from steelyard.systems.base import Testbed
 from steelyard.systems.capabilities import require
 
 if TYPE_CHECKING:  # it is not needed where engines run here
@@ -75,6 +76,7 @@ def conduct(
     stand: Stand = lambda _: (),
     load_hosts: LoadHosts | None = None,
     host: Host | None = None,
+    bench_hosts: Sequence[RemoteHost] = (),
 ) -> Outcome:
     """Run every trial that is not done yet, and, unless the study's budget is fixed, what decides it.
 
@@ -89,6 +91,7 @@ def conduct(
         stand: looks at the claims when the plan has been carried out.
         load_hosts: where the engines run; None = here.
         host: where the systems are; None = here.
+        bench_hosts: machines that run whole trials, side by side; none = they run here, one after the other.
 
     Raises:
         InputError: the folder exists or is of another plan, or a system is one that cannot be; nothing was
@@ -97,20 +100,24 @@ def conduct(
     """
     engine, host = find_engine(), host or LocalHost()
     planned = trials(study)
-    check_able(study, planned, host)
-    if resume and out is not None:
-        folder = RunFolder.resume(study, planned, out)
-    else:
-        folder = RunFolder.create(study, planned, out)
-    outcome = Outcome(folder.path, len(planned))
-    with Interrupts() as interrupts:
-        conductor = _Conductor(folder, study, planned, host, engine, show, interrupts, judge, load_hosts)
-        try:
-            conductor.settle()
-            conductor.conduct(outcome, folder.pending(disturbed=disturbed), since_ns, stand)
-        finally:
-            conductor.release()
-            folder.close()
+    check_able(study, planned, bench_hosts[0].as_host() if bench_hosts else host)
+    with ExitStack() as closing:
+        interrupts = closing.enter_context(Interrupts())
+        benches = list[RemoteBench]()
+        for one in bench_hosts:
+            benches.append(RemoteBench(one, study, show))
+            closing.callback(benches[-1].close)
+        if resume and out is not None:
+            folder = RunFolder.resume(study, planned, out)
+        else:
+            folder = RunFolder.create(study, planned, out)
+        closing.callback(folder.close)
+        outcome = Outcome(folder.path, len(planned))
+        local = LocalBench(folder.path, study, host, engine, show, interrupts, load_hosts)
+        closing.callback(local.release)
+        conductor = _Conductor(folder, study, planned, show, interrupts, judge, local, benches)
+        conductor.settle()
+        conductor.conduct(outcome, folder.pending(disturbed=disturbed), since_ns, stand)
     outcome.planned, outcome.disturbed = len(folder.trials), len(folder.disturbed())
     outcome.looks, outcome.added = len(folder.looks), len(folder.trials) - len(planned)
     return outcome
@@ -129,7 +136,7 @@ def check_able(study: Study, planned: Sequence[Trial], host: Host | None = None)
     """
     needed = [NEEDED[study.reset]] if study.reset in NEEDED else []
     for trial in planned:  # a testbed's constructor refuses what cannot be
-        testbed = create(trial.system, name=_name(study, trial), root=Path(), host=host or LocalHost())
+        testbed = create(trial.system, name=cluster_name(study, trial), root=Path(), host=host or LocalHost())
         for capability in (*needed, *(name for action in trial.timeline for name in action.capabilities)):
             require(testbed, capability)
 
@@ -137,30 +144,20 @@ def check_able(study: Study, planned: Sequence[Trial], host: Host | None = None)
 Attempted = tuple[SteelyardError | None, Disturbance | None]
 
 
-@dataclass
-class _Held:
-    """The cluster of a group of trials."""
-
-    group: int
-    root: Path
-    testbed: Testbed
-    lease: Lease
-
-
 class _Conductor:
     """What all trials of a run share."""
 
     def __init__(  # noqa: PLR0917
-        self, folder: RunFolder, study: Study, planned: list[Trial], host: Host, engine: Engine, show: Show,
-        interrupts: Interrupts, judge: Judge, load_hosts: LoadHosts | None,
+        self, folder: RunFolder, study: Study, planned: list[Trial], show: Show, interrupts: Interrupts,
+        judge: Judge, local: LocalBench, benches: Sequence[RemoteBench],
     ) -> None:  # fmt: skip
-        self.load_hosts = load_hosts
-        self.folder, self.study, self.host, self.engine = folder, study, host, engine
+        self.folder, self.study, self.local, self.benches = folder, study, local, benches
         self.show, self.interrupts, self.judge = show, interrupts, judge
         self.several = len(planned) > 1
-        self.held: _Held | None = None
-        self.data_sets = DataSets(folder.path, study.name, host, engine, show, interrupts)
-        self.rates = SharedRates(folder, study, self.data_sets, host, engine, show, interrupts, load_hosts)
+        self.lock = threading.RLock()  # around what several benches note, and what is shown of them
+        self.rates = SharedRates(
+            folder, study, local.data_sets, local.host, local.engine, show, interrupts, local.load_hosts
+        )
         self.time_left = TimeLeft(each(folder.trials), {t.number: t.point for t in folder.trials})
         for row in folder.rows.values():
             if row.status == "done" and row.seconds:
@@ -184,25 +181,63 @@ class _Conductor:
 
         Returns whether that was the end.
         """
-        total = len(self.folder.trials)
         known = len(self.folder.rates)
         if not self._found_rates(outcome, pending):
             return False
         if len(self.folder.rates) > known:  # searching is no part of the first trial's time
             since_ns = time.monotonic_ns()
+        return self._on_benches(outcome, pending) if self.benches else self._here(outcome, pending, since_ns)
+
+    def _here(self, outcome: Outcome, pending: list[Trial], since_ns: int) -> bool:
+        """Run trials on this machine, one after the other; as `run`."""
         for place, trial in enumerate(pending):
             rest = pending[place:]
-            if self.several:
-                left_s = self.time_left.left_s(t.number for t in rest)
-                self.show.trial(trial.number, total, _label(trial), total - len(rest), left_s)
+            self._tell(trial, [t.number for t in rest])
             keep = len(rest) > 1 and rest[1].group == trial.group
-            error = self._trial(trial, since_ns if place == 0 else time.monotonic_ns(), keep=keep)
+            since_ns = since_ns if place == 0 else time.monotonic_ns()
+            error = self._trial(self.local, trial, since_ns, keep=keep)
             if error:
                 outcome.errors.append(error)
             outcome.interrupted = isinstance(error, Interrupted) or self.interrupts.requested
             if outcome.interrupted or isinstance(error, HOPELESS):
                 return False
         return True
+
+    def _on_benches(self, outcome: Outcome, pending: list[Trial]) -> bool:
+        """Run trials on other machines, side by side; as `run`."""
+        benches = [bench for bench in self.benches if not bench.lost]
+        if not benches:
+            outcome.errors.append(HostLostError("all benches are lost"))
+            return False
+        done = [t for t in self.folder.trials if self.folder.rows[t.number].status == "done"]
+        homes = {block_of(self.study, t): self.folder.rows[t.number].host or "" for t in done}
+        blocks = Blocks(self.study, pending, [bench.name for bench in benches], homes)
+
+        def run(bench: RemoteBench, given: Given) -> SteelyardError | None:
+            with self.lock:
+                self._tell(given.trial, blocks.left(), f"on {bench.name}: ")
+            try:
+                return self._trial(bench, given.trial, time.monotonic_ns(), keep=given.keep)
+            except HostLostError as lost:
+                with self.lock:
+                    self.folder.mark(given.trial.number, "interrupted", lost.message)
+                    again = "it is begun again on another bench"
+                    self.show.say(f"trial {given.trial.number}: {lost.message}; {again}")
+                raise
+
+        work = SideBySide(benches, blocks, run)
+        whole = work.until_done(self.interrupts)
+        outcome.errors += work.failed if whole else [*work.failed, *work.lost]
+        outcome.interrupted = self.interrupts.requested
+        return whole and not outcome.interrupted
+
+    def _tell(self, trial: Trial, left: Sequence[int], where: str = "") -> None:
+        """Say which trial begins."""
+        if self.several:
+            total = len(self.folder.trials)
+            left_s = self.time_left.left_s(left) / max(len(self.benches), 1)
+            label = f"{where}{trial.label or trial.system.kind}, repetition {trial.repetition}"
+            self.show.trial(trial.number, total, label, total - len(left), left_s)
 
     def _found_rates(self, outcome: Outcome, pending: list[Trial]) -> bool:
         """Find the rates that trials share; whether the study goes on."""
@@ -212,7 +247,7 @@ class _Conductor:
             outcome.interrupted = True
         return not outcome.interrupted
 
-    def _trial(self, trial: Trial, since_ns: int, *, keep: bool) -> SteelyardError | None:
+    def _trial(self, bench: Bench, trial: Trial, since_ns: int, *, keep: bool) -> SteelyardError | None:
         """Run a trial, and once more if it failed or was disturbed for the first time.
 
         Returns what went wrong the last time.
@@ -223,7 +258,7 @@ class _Conductor:
             took_s = self.folder.rows[trial.number].seconds or 0.0  # by an earlier process
             self.folder.mark(trial.number, "failed", no_rate.message, took_s)
             return no_rate
-        error, disturbed = self._attempt(trial, since_ns, keep=keep)
+        error, disturbed = self._attempt(bench, trial, since_ns, keep=keep)
         if self.folder.rows[trial.number].disturbed_attempts > 1:
             disturbed = None
         final = not self.several or isinstance(error, (*HOPELESS, Interrupted)) or self.interrupts.requested
@@ -232,46 +267,30 @@ class _Conductor:
         )
         if why and not final:
             self.show.say(f"trial {trial.number} {why}; it is run once more, and both are kept")
-            error, _ = self._attempt(trial, time.monotonic_ns(), keep=keep)
+            error, _ = self._attempt(bench, trial, time.monotonic_ns(), keep=keep)
         return error
 
-    def _attempt(self, trial: Trial, since_ns: int, *, keep: bool) -> Attempted:
+    def _attempt(self, bench: Bench, trial: Trial, since_ns: int, *, keep: bool) -> Attempted:
         """Run one trial, seal its folder; returns what went wrong, and what disturbed it."""
         trial, rate = self.rates.offering(trial)
-        path = self.folder.open_trial(trial.number)
-        held = self._hold(trial, path)
-        held.lease.keep = keep
-        held.lease.loaded = held.lease.loaded and self.study.reset == "none"
-        if self.study.reset == "restore":
-            held.lease.origin = self.data_sets.provide(trial, held.testbed)
-        run = TrialRun(
-            trial=trial,
-            folder=path,
-            testbed=held.testbed,
-            host=self.host,
-            engine=self.engine,
-            show=self.show,
-            interrupts=self.interrupts,
-            since_ns=since_ns,
-            lease=held.lease,
-            cold=self.study.cache in DROPS_CACHE,
-            load_hosts=self.load_hosts,
-        )
-        run.manifest.rate = rate
-        manifest = run.run()
+        with self.lock:
+            path = self.folder.open_trial(trial.number, bench.name)
+        ran = bench.run(trial, path, rate, since_ns, keep=keep)
         seconds = (time.monotonic_ns() - since_ns) / 1e9
         try:
-            if run.written:
-                self.folder.seal(trial.number)
-            done = manifest.status == "done"
+            with self.lock:
+                if ran.written:
+                    self.folder.seal(trial.number)
+            done = ran.status == "done"
             found = self._judge(trial.number) if done else None
-            self.folder.mark(trial.number, manifest.status, manifest.reason, round(seconds, 3), found)
-            if not done:
-                return run.error, None
-            self.time_left.took(trial.number, seconds)
+            with self.lock:
+                self.folder.mark(trial.number, ran.status, ran.reason, round(seconds, 3), found)
+                if not done:
+                    return ran.error, None
+                self.time_left.took(trial.number, seconds)
             return None, found
         except SteelyardError as error:
-            return run.error or error, None
+            return ran.error or error, None
 
     def _judge(self, number: int) -> Disturbance | None:
         try:
@@ -279,42 +298,3 @@ class _Conductor:
         except Exception as error:  # what was measured is on disk, and can be judged again at any time
             self.show.say(f"trial {number}: whether it was disturbed could not be told: {error!r}")
             return None
-
-    def _hold(self, trial: Trial, path: Path) -> _Held:
-        """The cluster for a trial: that of its group, or a new one."""
-        if self.held is None or self.held.group != trial.group:
-            self.release()
-            root = (
-                path / "work" if self.study.reset in APART else self.folder.path / "work" / str(trial.group)
-            )
-            testbed = create(trial.system, name=_name(self.study, trial), root=root, host=self.host)
-            lease = Lease(empties=self.study.reset == "truncate")
-            self.held = _Held(trial.group, root, testbed, lease)
-        elif self.study.reset in APART:  # once more: the folder before was set aside
-            name = _name(self.study, trial)
-            self.held.testbed = create(trial.system, name=name, root=path / "work", host=self.host)
-        else:
-            self.held.testbed.next_client(trial.system)
-        return self.held
-
-    def release(self) -> None:
-        """Take down the cluster that was kept for trials which do not come any more."""
-        if self.held is None:
-            return
-        if self.held.lease.up:
-            self.held.testbed.down(self.show.say)
-        if self.study.reset not in APART:
-            with suppress(OSError):
-                self.held.root.rmdir()
-                self.held.root.parent.rmdir()
-        self.held = None
-
-
-def _label(trial: Trial) -> str:
-    """The point and repetition of a trial, for people."""
-    return f"{trial.label or trial.system.kind}, repetition {trial.repetition}"
-
-
-def _name(study: Study, trial: Trial) -> str:
-    """A name for the trial's system: short, and unlike any other on this host."""
-    return f"{study.name[:24]}-{trial.number}-{os.getpid()}"

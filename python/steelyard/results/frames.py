@@ -43,8 +43,8 @@ class Results:
     def trials(self, phase: str = RUN) -> pl.DataFrame:
         """One row a trial, planned ones included: its point, how it ended, and the figures of one phase.
 
-        Columns: `trial`, `point`, `system`, `variant`, `repetition`, `seed`, `group`, `data`, `status`,
-        `tainted`, `reason`; one for each factor; `seconds`, `operations`, `ok`, `failed`, `ok_per_s`
+        Columns: `trial`, `point`, `system`, `variant`, `repetition`, `seed`, `group`, `data`, `host`,
+        `status`, `tainted`, `reason`; one for each factor; `seconds`, `operations`, `ok`, `failed`, `ok_per_s`
         (successes within the offered window, over it), `around_s` (starting engines and connecting, which
         YCSB's run time holds), `run_s` (both together), `run_per_s` (operations over that), in a closed loop
         `outside_s` (`run_s` without what each client spent in operations); then `OP_count`, `OP_ok` and
@@ -84,6 +84,7 @@ class Results:
             "seed",
             "group",
             "data",
+            "host",
             "status",
             "tainted",
             "reason",

@@ -54,6 +54,8 @@ class TrialRow:
     tainted: str | None = None
     passing: bool = False
     attempts: list[dict[str, Any]] = field(default_factory=list)
+    host: str | None = None
+    """The bench that has run it; None = the laboratory's own machine."""
     look: int | None = None
     """The look after which it was added to the plan."""
     added: str | None = None
@@ -227,9 +229,15 @@ class RunFolder:
         self.looks[-1]["claims"] = list(claims)
         self._write()
 
-    def open_trial(self, number: int) -> Path:
-        """Make a trial's folder, `.partial` until it is sealed; what an earlier attempt left is set aside."""
+    def open_trial(self, number: int, host: str | None = None) -> Path:
+        """Make a trial's folder, `.partial` until it is sealed; what an earlier attempt left is set aside.
+
+        Args:
+            number: of the trial.
+            host: the bench that runs it; None = this machine.
+        """
         self._set_aside(number)
+        self.rows[number].host = host
         folder = self._partial(number)
         with writing(self.path):
             folder.mkdir(parents=True)
@@ -254,6 +262,7 @@ class RunFolder:
                         "reason": row.reason,
                         "tainted": row.tainted,
                         "seconds": row.seconds,
+                        **({"host": row.host} if row.host else {}),
                     }
                 )
         row.tainted, row.passing = None, False
@@ -296,7 +305,7 @@ class RunFolder:
             "resumed": self._resumed,
             "steelyard": version(),
             "plan": self._plan,
-            "design": study.model_dump(mode="json", include={*Design.model_fields}),
+            "design": study.model_dump(mode="json", include={*Design.model_fields} - {"fleet"}),
             "factors": factor_levels(study),
             "points": [
                 {
@@ -379,7 +388,7 @@ def study_toml(study: Study) -> str:
 
 def study_values(study: Study) -> dict[str, Any]:
     """The resolved study as plain values."""
-    optional = {*Asked.model_fields, "budget", "rates"}
+    optional = {*Asked.model_fields, "budget", "rates", "fleet"}
     fields_ = Study.model_fields
     unasked = {n for n in optional if getattr(study, n) == fields_[n].get_default(call_default_factory=True)}
     return study.source or study.model_dump(

@@ -11,6 +11,7 @@ from steelyard.spec.actions import Action
 from steelyard.spec.asked import Asked
 from steelyard.spec.base import LISTED, Model
 from steelyard.spec.budget import Budget
+from steelyard.spec.fleet import Fleet
 from steelyard.spec.highest import Rates
 from steelyard.spec.kind import declared
 from steelyard.spec.load import Load
@@ -87,6 +88,8 @@ class Design(Model):
     warmup: Literal["fixed", "cut"] = "fixed"
     """What the analysis leaves out: `fixed` only load.warmup_s, which is driven before the run; `cut` also
     the start of the run that is not yet steady (MSER-5)."""
+    fleet: Fleet = Fleet()
+    """Other machines that take part."""
 
 
 class Point(Settings):

@@ -74,6 +74,12 @@ def whole_starts(study: Study, repetitions: int) -> int:
     return math.ceil(repetitions / each) * each
 
 
+def block_of(study: Study, trial: Trial) -> int:
+    """What of a study stays on one host, so that points are compared within it: a trial's repetition, or
+    where trials share clusters the start that it belongs to, from 0."""
+    return trial.repetition if study.reset in APART else _start(trial.repetition, study)
+
+
 def _trial(  # noqa: PLR0917
     study: Study, point: Point, repetition: int, number: int, group: int, data_sets: dict[str, int]
 ) -> Trial:

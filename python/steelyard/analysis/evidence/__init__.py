@@ -8,7 +8,8 @@ value (`spec.levels`).
 Input is a frame with one row per trial, as `report.figures.trial_frame` makes it:
 
 - `trial`, its number; `system`, `variant`, and one column for each factor: the trial's point;
-- `repetition`; `group` and `data`, the start and the load it shares with other trials (null: its own);
+- `repetition`; `group` and `data`, the start and the load it shares with other trials (null: its own), and
+  `host`, the bench that ran it (null: the laboratory's machine);
 - `status`, `reason`, `tainted`, `server_died`, `wrong_values`, `saturated_share`: how it went;
 - `attempts`, what went before it in words; `earlier`, the same as data: `status`, `reason` and `tainted` of
   each attempt before (null: there was none);

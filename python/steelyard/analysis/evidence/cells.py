@@ -151,7 +151,7 @@ class Cell:
         rows = [row for row in self.counting if row.get(metric) is not None]
         if not rows:
             return None
-        runs = Runs([float(row[metric]) for row in rows], nested(rows, "group"), nested(rows, "data"))
+        runs = Runs([float(row[metric]) for row in rows], *nest(rows))
         found = metric_of(metric.removeprefix(LOAD))
         if found is None or found.quantile is None:
             return Sample(metric, runs)
@@ -173,7 +173,7 @@ class Cell:
         whole = [one for one in counts if one is not None]
         if len(whole) < len(rows):
             return None
-        return merged(whole, nested(rows, "group"), nested(rows, "data"))
+        return merged(whole, *nest(rows))
 
     def starts(self) -> frozenset[Any]:
         """The starts of servers that its counting trials had; empty when not written down."""
@@ -283,8 +283,13 @@ def _units(sample: Sample | None) -> str:
     return "loads" if len(set(sample.runs.loads)) == sample.count else "starts"
 
 
+def nest(rows: Sequence[Row]) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
+    """Starts, loads and hosts of trials."""
+    return nested(rows, "group"), nested(rows, "data"), nested(rows, "host")
+
+
 def nested(rows: Sequence[Row], column: str) -> Sequence[Any]:
-    """Which start (`group`) or load (`data`) each trial had. Nothing where it was not written down: then
-    every trial had its own."""
+    """Which start (`group`), load (`data`) or host each trial had. Nothing where it was not written down:
+    then every trial had its own start and load, and all had one host."""
     keys = [row.get(column) for row in rows]
     return () if None in keys else keys

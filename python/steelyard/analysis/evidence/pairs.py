@@ -19,18 +19,19 @@ Floats = NDArray[np.float64]
 
 
 def within(a: Cell, b: Cell, metric_a: str, metric_b: str) -> Contrast | Signs | None:
-    """B over A in the repetitions that both have; None when there are none.
+    """B over A in the repetitions that both have, on one host; None when there are none.
 
     A unit is a pair of repetitions, or all pairs of one start or load where both sides shared those. Means
     have Student's t on the logarithms of their ratios, percentiles and zeros the signs of them.
     """
     rows_a, rows_b = _by_repetition(a, metric_a), _by_repetition(b, metric_b)
     pairs = [(row, rows_b[repetition]) for repetition, row in rows_a.items() if repetition in rows_b]
+    pairs = [(of_a, of_b) for of_a, of_b in pairs if of_a.get("host") == of_b.get("host")]
     if not pairs:
         return None
     ratios = [over(float(of_b[metric_b]), float(of_a[metric_a])) for of_a, of_b in pairs]
     starts, loads = (_of_both(pairs, column) for column in ("group", "data"))
-    runs = Runs(ratios, starts, loads)
+    runs = Runs(ratios, starts, loads, nested([of_a for of_a, _ in pairs], "host"))
     places, given = runs.units()
     if is_percentile(metric_a) or is_percentile(metric_b) or not 0 < min(ratios) <= max(ratios) < math.inf:
         values = np.array(ratios)

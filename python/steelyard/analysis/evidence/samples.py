@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -84,7 +84,7 @@ class Sample:
         part in it."""
         with np.errstate(divide="ignore"):
             logs = np.log(self.units).tolist()
-        ids = Runs([1.0] * len(self.runs.values), self.runs.starts, self.runs.loads).by_unit()
+        ids = replace(self.runs, values=[1.0] * len(self.runs.values)).by_unit()
         return dict(zip(ids, logs, strict=True)) if ids else {}
 
     @cached_property

@@ -41,13 +41,14 @@ class Merged:
         runs: (runs, bins) counts; bin k holds values of exp(GRID * (k + offset)) and up to half a percent
             more, in nanoseconds.
         offset: the first bin's number.
-        starts, loads: as of `Runs`.
+        starts, loads, hosts: as of `Runs`.
     """
 
     runs: Floats
     offset: int
     starts: Sequence[Hashable] = ()
     loads: Sequence[Hashable] = ()
+    hosts: Sequence[Hashable] = ()
 
     def quantile(self, quantile: float) -> float:
         """Of all runs merged, in nanoseconds."""
@@ -78,7 +79,7 @@ class Merged:
 
     def ids(self) -> Units:
         """Which start and load each unit is; a figure of one alone is not known of them."""
-        return dict.fromkeys(Runs([1.0] * len(self.runs), self.starts, self.loads).by_unit(), math.nan)
+        return dict.fromkeys(self.nest().by_unit(), math.nan)
 
     def squared_error(self, quantile: float, seed: int = SEED) -> float:
         """Of the log quantile; n / (n - 1) as a bootstrap sees n values spread around their own mean."""
@@ -86,7 +87,11 @@ class Merged:
         return float(self.resampled(quantile, seed).var()) * n / (n - 1) if n > 1 else math.inf
 
     def _units(self) -> list[list[int]]:
-        return Runs([1.0] * len(self.runs), self.starts, self.loads).units()[0]
+        return self.nest().units()[0]
+
+    def nest(self) -> Runs:
+        """Runs without values of their own, for their units."""
+        return Runs([1.0] * len(self.runs), self.starts, self.loads, self.hosts)
 
     def _log_quantiles(self, drawn: Floats, quantile: float) -> Floats:
         """For each row of how often each unit was drawn, interpolated inside the bin that holds the quantile.
@@ -114,6 +119,7 @@ def merged(
     histograms: Sequence[tuple[Floats, Floats]],
     starts: Sequence[Hashable] = (),
     loads: Sequence[Hashable] = (),
+    hosts: Sequence[Hashable] = (),
 ) -> Merged:
     """Histograms of runs, each as (values in ns, counts), on one grid."""
     places = [bins(values) for values, _ in histograms]
@@ -121,7 +127,7 @@ def merged(
     runs = np.zeros((len(places), max(int(place.max()) for place in places) - lowest + 1))
     for run, place, (_, counts) in zip(runs, places, histograms, strict=True):
         np.add.at(run, place - lowest, counts)
-    return Merged(runs, lowest, starts, loads)
+    return Merged(runs, lowest, starts, loads, hosts)
 
 
 def bins(values_ns: Floats) -> NDArray[np.int64]:
@@ -136,8 +142,8 @@ def merged_contrast(
     other = quantile if of_b is None else of_b
     errors = (a.squared_error(quantile, seed), b.squared_error(other, seed + 1))
     ratio = math.log(b.quantile(other) / a.quantile(quantile))
-    given = Runs([1.0] * len(a.runs), a.starts, a.loads).units()[1]
-    return welch(ratio, errors, (a.count(), b.count()), given, (a.ids(), b.ids()))
+    given = a.nest().units()[1]
+    return welch(ratio, errors, (a.count(), b.count()), given, parts=(a.ids(), b.ids()))
 
 
 @dataclass(frozen=True)
@@ -200,7 +206,7 @@ def over(above: float, below: float) -> float:
 
 def bounds(merged: Merged, per_unit: Sequence[float] | Floats, quantile: float, seed: int = SEED) -> Interval:
     """A percentile of one cell with its interval; below ten units the least and the greatest of them."""
-    given = Runs([1.0] * len(merged.runs), merged.starts, merged.loads).units()[1]
+    given = merged.nest().units()[1]
     if merged.count() < LEAST_UNITS:
         return least_and_greatest(per_unit, given)
     error = math.sqrt(merged.squared_error(quantile, seed))

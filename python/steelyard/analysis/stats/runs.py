@@ -4,6 +4,10 @@ One run gives one value, whatever the number of operations in it: those are not 
 Runs may be nested: several runs on one start of the servers, several starts on one load of the data, or
 several loads on one start. Then the highest level that was repeated is the unit, and what was not repeated
 is said: an interval over runs of one load holds 'given this load'.
+
+Above them is the host, where runs were made on several: a level is repeated if some host had more than one of
+it. Hosts are blocks, not units: whatever was compared ran on each of them, so that what a host does to all
+its runs is no scatter of a comparison, and is taken out of it.
 """
 
 from __future__ import annotations
@@ -65,41 +69,54 @@ class Runs:
         values: one for each run, above zero.
         starts: which start of the servers each run had; empty = each its own.
         loads: which load of the data each run had; empty = each its own.
+        hosts: on which host each run was made; empty = all on one.
     """
 
     values: Sequence[float]
     starts: Sequence[Hashable] = ()
     loads: Sequence[Hashable] = ()
+    hosts: Sequence[Hashable] = ()
 
     def units(self) -> tuple[list[list[int]], str]:
         """Places of the runs of each independent unit, and what was not repeated."""
+        hosts = len({*self._hosts})
         given = ""
         for keys, name in self._levels():
-            if len(set(keys)) > 1:
+            if len(set(keys)) > hosts:
                 return _grouped(keys), given
             given = name
-        return [[n] for n in self._own], given if len(self.values) > 1 else ""
+        return [[n] for n in self._own], given if len(self.values) > hosts else ""
 
     @property
     def _own(self) -> range:
         return range(len(self.values))
 
+    @property
+    def _hosts(self) -> Sequence[Hashable]:
+        return self.hosts or [None] * len(self.values)
+
     def _levels(self) -> list[tuple[Sequence[Hashable], str]]:
-        """Loads and starts of the runs, the fewer first: several starts may lie on one load, or several loads
-        on one start."""
-        levels = [(self.loads or self._own, "this load"), (self.starts or self._own, "this start")]
+        """Loads and starts of the runs, each of one host, the fewer first: several starts may lie on one load, or
+        several loads on one start."""
+        known = ((self.loads or self._own, "this load"), (self.starts or self._own, "this start"))
+        levels = [([*zip(self._hosts, keys, strict=True)], name) for keys, name in known]
         return sorted(levels, key=lambda level: len(set(level[0])))
 
     def by_unit(self) -> Units:
         """Which start and load each unit is of -> mean of the logarithms of its runs."""
         places = self.units()[0]
-        ids = [(_only(self.starts, of), _only(self.loads, of)) for of in places]
+        starts, loads = ([*zip(self._hosts, keys, strict=True)] if keys else () for keys in (self.starts, self.loads))
+        ids = [(_only(starts, of), _only(loads, of)) for of in places]
         return dict(zip(ids, self.logs().tolist(), strict=True)) if len({*ids}) == len(ids) > 1 else {}
 
     def logs(self) -> Floats:
         """Mean of the logarithms of each unit."""
         logs = np.log(np.asarray(self.values, dtype=np.float64))
         return np.array([logs[places].mean() for places in self.units()[0]])
+
+    def hosts_of_units(self) -> list[Hashable]:
+        """The host of each unit."""
+        return [self.hosts[places[0]] if self.hosts else None for places in self.units()[0]]
 
 
 def _only(keys: Sequence[Hashable], places: Sequence[int]) -> Hashable:
@@ -173,16 +190,42 @@ def mean(runs: Runs) -> Interval:
 
 
 def contrast(a: Runs, b: Runs) -> Contrast:
-    """B against A as a ratio of geometric means, by Welch's t on logarithms of units."""
-    logs_a, logs_b = a.logs(), b.logs()
+    """B against A as a ratio of geometric means, by Welch's t on logarithms of units, within hosts."""
+    logs_a, logs_b, lost = _within_hosts(a, b)
     given = a.units()[1] or b.units()[1]
-    return welch(
-        float(logs_b.mean() - logs_a.mean()),
-        (squared_error(logs_a), squared_error(logs_b)),
-        (logs_a.size, logs_b.size),
-        given,
-        (a.by_unit(), b.by_unit()),
-    )
+    parts = (a.by_unit(), b.by_unit())
+    if lost:  # what hosts do to both sides is no part of a unit's own figure
+        parts = (dict.fromkeys(parts[0], math.nan), dict.fromkeys(parts[1], math.nan))
+    counts = (logs_a.size, logs_b.size)
+    freedoms = (counts[0] - 1 - lost, counts[1] - 1 - lost)
+    errors = (_squared_error(logs_a, freedoms[0]), _squared_error(logs_b, freedoms[1]))
+    return welch(float(logs_b.mean() - logs_a.mean()), errors, counts, given, freedoms, parts)
+
+
+def _within_hosts(a: Runs, b: Runs) -> tuple[Floats, Floats, float]:
+    """Logs of units less what each host does to both sides, and the degrees of freedom that each side pays.
+
+    The additive model of side and host by least squares. On one host nothing is taken out, and where every
+    host had one unit of each side the contrast becomes that of pairs. Hosts that had one side only tell
+    nothing of the other: then nothing is taken out, and their differences count as scatter.
+    """
+    logs_a, logs_b = a.logs(), b.logs()
+    of_a, of_b = a.hosts_of_units(), b.hosts_of_units()
+    known = list(dict.fromkeys(of_a))
+    if len(known) < 2 or set(of_a) != set(of_b):
+        return logs_a, logs_b, 0.0
+    place = np.array([known.index(host) for host in (*of_a, *of_b)])
+    side = np.repeat([0.0, 1.0], [logs_a.size, logs_b.size])
+    columns = np.column_stack([side, *(place == host for host in range(len(known)))])
+    logs = np.concatenate([logs_a, logs_b])
+    effects = np.linalg.lstsq(columns, logs, rcond=None)[0][1:]
+    free = logs - (effects - effects.mean())[place]
+    return free[: logs_a.size], free[logs_a.size :], (len(known) - 1) / 2
+
+
+def _squared_error(values: Floats, freedom: float) -> float:
+    """Squared standard error of a mean with so many degrees of freedom; inf without any."""
+    return float(((values - values.mean()) ** 2).sum()) / freedom / values.size if freedom > 0 else math.inf
 
 
 def squared_error(values: Floats) -> float:
@@ -191,16 +234,17 @@ def squared_error(values: Floats) -> float:
 
 
 def welch(
-    log_ratio: float,
-    errors: tuple[float, float],
-    counts: tuple[int, int],
-    given: str = "",
-    parts: tuple[Units, ...] = (),
-) -> Contrast:
-    """A contrast from both squared standard errors; degrees of freedom by Welch and Satterthwaite."""
+    log_ratio: float, errors: tuple[float, float], counts: tuple[int, int], given: str = "",
+    freedoms: tuple[float, float] | None = None, parts: tuple[Units, ...] = (),
+) -> Contrast:  # fmt: skip
+    """A contrast from both squared standard errors; degrees of freedom by Welch and Satterthwaite.
+
+    Each error has one less than its count, or `freedoms`.
+    """
     total = sum(errors)
     if not math.isfinite(total):
         return Contrast(log_ratio, math.inf, 1.0, counts, given, parts)
-    each = sum(e**2 / (n - 1) for e, n in zip(errors, counts, strict=True))
-    freedom = total**2 / each if each else float(sum(counts) - 2)
+    freedoms = freedoms or (counts[0] - 1.0, counts[1] - 1.0)
+    each = sum(e**2 / own for e, own in zip(errors, freedoms, strict=True))
+    freedom = total**2 / each if each else sum(freedoms)
     return Contrast(log_ratio, math.sqrt(total), freedom, counts, given, parts)

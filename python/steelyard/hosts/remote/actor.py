@@ -10,6 +10,7 @@ import asyncio
 import io
 import itertools
 import pickle
+import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import wraps
@@ -22,7 +23,7 @@ from steelyard.hosts.local import LocalHost
 from steelyard.hosts.records import clusters_folder
 from steelyard.hosts.remote.bandwidth import Sender, received
 from steelyard.hosts.remote.hello import Hello, own_hello
-from steelyard.hosts.remote.programs import Answer, EngineProgram
+from steelyard.hosts.remote.programs import Answer, EngineProgram, Program
 from steelyard.hosts.remote.scratch import leftover, remove_leftover, scratch
 from steelyard.watch.target import WatchTarget
 
@@ -55,7 +56,7 @@ class HostActor:
     def __init__(self) -> None:
         self._host = LocalHost()
         self._numbers = itertools.count(1)
-        self._engines: dict[int, EngineProgram] = {}
+        self._engines: dict[int, Program] = {}
         self._watches: dict[int, Watch] = {}
         self._senders: dict[int, Sender] = {}
 
@@ -143,6 +144,15 @@ class HostActor:
         engine = EngineProgram(plan, scratch() / "engines" / str(number))
         self._engines[number] = engine
         return number, await engine.begun(), engine.folder
+
+    @answered
+    async def begin_program(self, module: str) -> tuple[int, int, Path]:
+        """Start a program of ours, which is told where its files go; as an engine, it is known by its
+        number. Returns (number, process id, that folder)."""
+        number = next(self._numbers)
+        folder = scratch() / "programs" / str(number)
+        self._engines[number] = program = Program([sys.executable, "-m", module, str(folder)], folder)
+        return number, await program.begun(), folder
 
     @answered
     async def lines(self, number: int, after: int, limit_s: float) -> Answer:

@@ -58,14 +58,12 @@ def _address(word: str) -> Address:
     return Address(match["host"].strip("[]"), match["user"], port)
 
 
-def chosen(machines: Sequence[Address], count: int | None) -> tuple[Address, ...]:
-    """The first `count` machines, which run engines; all of them if no count is given.
+def chosen(machines: Sequence[Address], count: int | None, flag: str = "--load-hosts") -> tuple[Address, ...]:
+    """The first `count` machines, which `flag` asks for; all of them if no count is given.
 
     Raises:
         InputError: there are fewer.
     """
     if count is not None and not 1 <= count <= len(machines):
-        raise InputError(
-            f"--load-hosts {count}: --ssh names {len(machines)} machine{'s' * (len(machines) > 1)}"
-        )
+        raise InputError(f"{flag} {count}: --ssh names {len(machines)} machine{'s' * (len(machines) > 1)}")
     return tuple(machines[:count])

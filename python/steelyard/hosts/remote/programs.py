@@ -1,4 +1,4 @@
-"""An engine's process on the machine it runs on: started, told, its lines kept until they are fetched."""
+"""A process on the machine it runs on, an engine's: started, told, its lines kept until they are fetched."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import shutil
 import subprocess
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,15 +22,15 @@ Answer = tuple[int, list[bytes], int | None]
 """(number of the first line, lines, exit status when no further will come)."""
 
 
-class EngineProgram:
-    """A running engine; it dies with its worker, and at the end of its input it stops.
+class Program:
+    """A running program; it dies with its worker, and at the end of its input it stops.
 
     Args:
-        plan: the plan, without `out`.
-        folder: receives the plan and all that the engine writes.
+        words: the command.
+        folder: receives what it writes.
     """
 
-    def __init__(self, plan: Mapping[str, Any], folder: Path) -> None:
+    def __init__(self, words: Sequence[str], folder: Path) -> None:
         self.folder = folder
         self._loop = asyncio.get_running_loop()
         self._lines = Numbered()
@@ -38,14 +38,11 @@ class EngineProgram:
         self._process: subprocess.Popen[bytes]
         self._news = asyncio.Event()
         self._begun: asyncio.Future[int] = self._loop.create_future()
-        folder.mkdir(parents=True)
-        path = folder / "plan.json"
-        path.write_text(json.dumps({**plan, "out": str(folder)}, indent=1))
-        words = [str(find_engine().path), "run", str(path)]
+        folder.mkdir(parents=True, exist_ok=True)
         tool = shutil.which("setpriv")
-        # a parent-death signal comes when the thread that forked ends: it reads until the engine has ended
+        # a parent-death signal comes when the thread that forked ends: it reads until the program has ended
         words = [tool, "--pdeathsig", "KILL", *words] if tool else words
-        threading.Thread(target=self._own, args=(words,), name="engine", daemon=True).start()
+        threading.Thread(target=self._own, args=(words,), name="program", daemon=True).start()
 
     async def begun(self) -> int:
         """Its process id. Raises EngineError when it cannot be started."""
@@ -73,7 +70,7 @@ class EngineProgram:
         """End it now, with all of its session; safe when it has ended."""
         kill_session(self._process)
 
-    def _own(self, words: list[str]) -> None:
+    def _own(self, words: Sequence[str]) -> None:
         """Start it, and read what it writes until it has ended; a thread of its own."""
         tell = self._loop.call_soon_threadsafe
         try:
@@ -94,3 +91,18 @@ class EngineProgram:
     def _end(self, status: int) -> None:
         self._status = status
         self._news.set()
+
+
+class EngineProgram(Program):
+    """A running engine.
+
+    Args:
+        plan: the plan, without `out`.
+        folder: receives the plan and all that the engine writes.
+    """
+
+    def __init__(self, plan: Mapping[str, Any], folder: Path) -> None:
+        folder.mkdir(parents=True)
+        path = folder / "plan.json"
+        path.write_text(json.dumps({**plan, "out": str(folder)}, indent=1))
+        super().__init__([str(find_engine().path), "run", str(path)], folder)

@@ -1,0 +1,173 @@
+"""Benches with addresses, processes and clocks of their own: a study over two is the study on one machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ssh_machines import AHEAD_S, LIMIT_S, Machines, machines
+
+from steelyard.engine.path import find_engine
+
+NS = 1_000_000_000
+STUDY = """
+repetitions = {repetitions}
+budget.fixed = true
+workload = "c"
+[system]
+kind = "{kind}"
+[load]
+duration_s = {seconds}
+[factors]
+"load.target" = [400, 1200]
+[[claims]]
+id = "C1"
+statement = "a higher rate is a higher throughput"
+metric = "ok_per_s"
+unsteady = "runs this short come to no rest"
+[claims.check]
+kind = "ratio"
+numerator = {{ where = {{ "load.target" = 1200 }} }}
+denominator = {{ where = {{ "load.target" = 400 }} }}
+direction = "above"
+"""
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
+    with machines(2, tmp_path_factory.mktemp("machines"), find_engine().path) as found:
+        yield found
+
+
+def begun(two: Machines, folder: Path, out: str, *more: str, **form: Any) -> subprocess.Popen[str]:
+    form = {"repetitions": 6, "kind": "embedded", "seconds": 0.3} | form
+    (folder / "study.toml").write_text(STUDY.format(**form))
+    words = ["run", str(folder / "study.toml"), "--set", "workload.records=100", "--no-report"]
+    return two.steelyard(*words, "--out", str(folder / out), *more)
+
+
+def benches(two: Machines) -> list[str]:
+    return ["--ssh", two.ssh, "--key", str(two.key), "--benches", "2"]
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[str, str]:
+    try:
+        return process.communicate(timeout=LIMIT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        pytest.fail("\n".join(process.communicate()))
+
+
+def rows(folder: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((folder / "run.json").read_text())["trials"]
+    return found
+
+
+PLANNED = ("number", "point", "repetition", "seed", "group", "data", "levels", "status")
+
+
+def plan(folder: Path) -> list[dict[str, Any]]:
+    return [{name: row[name] for name in PLANNED} for row in rows(folder)]
+
+
+def verdicts(two: Machines, folder: Path) -> dict[str, str]:
+    process = two.steelyard("report", str(folder), "--format", "json")
+    _, error = ended(process)
+    assert process.returncode == 0, error
+    answers = json.loads((folder / "report.json").read_text())["answers"]
+    return {claim["id"]: claim["verdict"] for claim in answers["claims"]}
+
+
+def test_a_study_on_two_benches_is_the_study_on_one_machine(two: Machines, tmp_path: Path) -> None:
+    before = time.monotonic_ns()
+    there = begun(two, tmp_path, "there", *benches(two))
+    _, error = ended(there)
+    assert there.returncode == 0, error
+    here = begun(two, tmp_path, "here")
+    _, error = ended(here)
+    assert here.returncode == 0, error
+    assert plan(tmp_path / "there") == plan(tmp_path / "here")
+    assert verdicts(two, tmp_path / "there") == verdicts(two, tmp_path / "here") == {"C1": "confirmed"}
+    hosts: dict[int, set[str]] = {}
+    for row in rows(tmp_path / "there"):
+        hosts.setdefault(row["repetition"], set()).add(row["host"])
+    assert all(len(of) == 1 for of in hosts.values())
+    assert set.union(*hosts.values()) == {f"root@{address}" for address in two.addresses}
+    for row in rows(tmp_path / "there"):
+        folder = tmp_path / "there" / "trials" / f"{row['number']:03d}"
+        assert not (folder / "reserve").exists()
+        said = json.loads((folder / "manifest.json").read_text())
+        machine = [f"root@{address}" for address in two.addresses].index(row["host"]) + 1
+        assert before < said["phases"][0]["start_ns"] - machine * AHEAD_S * NS < time.monotonic_ns()
+    assert [*two.processes(1), *two.processes(2)] == []
+    assert {path.name for path in (tmp_path / "there").iterdir()} == {
+        path.name for path in (tmp_path / "here").iterdir()
+    }
+
+
+def until(process: subprocess.Popen[str], text: str, count: int = 1) -> None:
+    """Wait until so many lines have ended so."""
+    assert process.stderr is not None
+    for line in process.stderr:
+        count -= line.rstrip().endswith(text)
+        if not count:
+            return
+    pytest.fail("it has ended")
+
+
+def test_a_killed_worker_s_trial_runs_on_the_other_bench(two: Machines, tmp_path: Path) -> None:
+    one = begun(two, tmp_path, "run", *benches(two), kind="null", repetitions=3, seconds=1.5)
+    until(one, f"root@{two.addresses[1]}: run")
+    [worker] = [line.split()[0] for line in two.processes(2) if "steelyard.hosts.remote.worker" in line]
+    os.kill(int(worker), signal.SIGKILL)
+    _, error = ended(one)
+    assert one.returncode == 0, error
+    found = rows(tmp_path / "run")
+    assert [row["status"] for row in found] == ["done"] * 6
+    assert {row["host"] for row in found} == {f"root@{two.addresses[0]}"}
+    [again] = [row for row in found if row["attempts"]]
+    assert again["attempts"][0]["status"] == "cut short"
+    assert again["attempts"][0]["host"] == f"root@{two.addresses[1]}"
+    two.until(lambda: not two.processes(2))
+
+
+def test_an_interruption_keeps_what_is_done_and_the_rest_goes_on(two: Machines, tmp_path: Path) -> None:
+    one = begun(two, tmp_path, "run", *benches(two), kind="null", repetitions=2, seconds=1.5)
+    until(one, ": run", 3)  # two benches run, and one has gone on to its second trial
+    one.send_signal(signal.SIGINT)
+    _, error = ended(one)
+    assert one.returncode == 130, error
+    found = rows(tmp_path / "run")
+    done = {row["number"]: row["host"] for row in found if row["status"] == "done"}
+    assert done
+    assert len(done) < 4
+    assert {row["status"] for row in found} <= {"done", "interrupted", "planned"}
+    assert [*two.processes(1), *two.processes(2)] == []
+    again = begun(two, tmp_path, "run", *benches(two), kind="null", repetitions=2, seconds=1.5)
+    _, error = ended(again)
+    assert again.returncode == 0, error
+    found = rows(tmp_path / "run")
+    assert [row["status"] for row in found] == ["done"] * 4
+    assert {number: host for number, host in done.items() if host != found[number - 1]["host"]} == {}
+    homes: dict[int, set[str]] = {}
+    for row in found:
+        homes.setdefault(row["repetition"], set()).add(row["host"])
+    assert all(len(of) == 1 for of in homes.values())
+
+
+def test_one_machine_under_two_names_is_refused(two: Machines, tmp_path: Path) -> None:
+    (two.folder / ".ssh" / "config").write_text(f"Host other\n  HostName {two.addresses[0]}\n")
+    names = f"root@{two.addresses[0]},root@other"
+    refused = begun(two, tmp_path, "run", "--ssh", names, "--key", str(two.key), "--benches", "2")
+    _, error = ended(refused)
+    (two.folder / ".ssh" / "config").unlink()
+    assert refused.returncode == 3
+    assert "two names" in error
+    assert not (tmp_path / "run").exists()
