@@ -12,7 +12,7 @@ from steelyard.analysis.counters import Window
 from steelyard.analysis.warnings.host import STEAL
 from steelyard.engine.fleet import Fleet
 from steelyard.engine.session import EngineSession, Queue
-from steelyard.errors import InputError
+from steelyard.errors import InfrastructureError, InputError
 from steelyard.hosts.host import Watch
 from steelyard.hosts.remote.engine import RemoteEngine
 from steelyard.hosts.remote.host import WARNED_NS, RemoteHost
@@ -35,6 +35,11 @@ class LoadHosts:
     def __init__(self, hosts: Sequence[RemoteHost]) -> None:
         self._hosts = hosts
         self._watches: dict[int, Watch] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """What they are called, in order of their engines."""
+        return [host.name for host in self._hosts]
 
     def launch(self, plan: dict[str, Any], folder: Path, events: Queue, index: int) -> EngineSession:
         """Start engine `index`; see `Fleet`."""
@@ -61,8 +66,13 @@ class LoadHosts:
     def keep_samples(self, manifest: Manifest, folder: Path) -> None:
         """Write each machine's samples to `hosts/K.parquet`, and what its engine used to `system.parquet`.
 
-        It is said of which machine other guests of its own host took the CPU.
+        It is said of which machine other guests of its own host took the CPU. One whose samples cannot be
+        had keeps no other's from being written.
+
+        Raises:
+            InfrastructureError, OSError: what went wrong first.
         """
+        errors: list[Exception] = []
         system = folder / SYSTEM
         frames = [pl.read_parquet(system)]
         (folder / "hosts").mkdir()
@@ -70,18 +80,24 @@ class LoadHosts:
             host, path = self._hosts[index], folder / "hosts" / f"{index}.parquet"
             if host.lost_ns is not None:
                 continue
-            watch.stop()
-            watch.write(path)
+            try:
+                watch.stop()
+                watch.write(path)
+            except (InfrastructureError, OSError) as error:
+                errors.append(error)
+                continue
             frames.append(found := pl.read_parquet(path))
             if (share := stolen(found, manifest)) is not None and share > STEAL:
                 manifest.warn("steal", f"other guests of {host.name}'s machine took {share:.1%} of its CPU")
         engines = [frame.filter(pl.col("source").str.starts_with("engine")) for frame in frames[1:]]
         with replacing(system) as beside:
             pl.concat([frames[0], *engines]).sort("t_ns", maintain_order=True).write_parquet(beside)
+        if errors:
+            raise errors[0]
 
     def note_clocks(self, manifest: Manifest) -> None:
         """Say how well their clocks were known in this trial, and which machine was lost."""
-        for said, host in zip(manifest.hosts, self._hosts, strict=True):
+        for said, host in zip(manifest.hosts, self._hosts, strict=False):  # one may have been lost before
             clock = host.clock.since(manifest.since_ns)
             said |= {"clock": clock.facts(), "lost_ns": host.lost_ns}
             if clock.bound_ns > WARNED_NS:
