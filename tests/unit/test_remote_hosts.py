@@ -152,10 +152,13 @@ class Answer:
     def __init__(self, found: Any) -> None:
         self._found = found
 
-    def result(self) -> Any:
+    def result(self, _timeout: float | None = None) -> Any:
         if isinstance(self._found, Exception):
             raise self._found
         return self._found
+
+    def done(self) -> bool:
+        return True
 
 
 class Actor:
@@ -235,7 +238,7 @@ class Client:
     def __init__(self, round_trip_ns: int) -> None:
         self.round_trip_ns = round_trip_ns
 
-    def sync(self, _exchanges: Any) -> list[Exchange]:
+    def sync(self, _exchanges: Any, callback_timeout: float | None = None) -> list[Exchange]:  # noqa: ARG002
         now = time.monotonic_ns()
         return [Exchange(now - self.round_trip_ns, now - self.round_trip_ns // 2 + HOUR_NS, now)]
 
