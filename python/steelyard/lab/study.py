@@ -24,7 +24,7 @@ from steelyard.lab.time_left import TimeLeft
 from steelyard.lab.trial import TrialRun
 from steelyard.lab.until_decided import Extension, Stand
 from steelyard.results.disturbance import Disturbance
-from steelyard.results.store import RunFolder
+from steelyard.results.store import RunFolder, resume_words
 from steelyard.spec.estimate import each
 from steelyard.spec.models import DROPS_CACHE, Study, Trial
 from steelyard.spec.rules import NEEDED
@@ -52,6 +52,7 @@ class Outcome:
         disturbed: how many trials do not count, for a reason that another attempt may be free of.
         looks: how often the claims were looked at; 0 where the plan was kept as it is, or there are none.
         added: trials beyond the plan.
+        load_hosts: the machines that ran its engines; none = this one.
     """
 
     path: Path
@@ -61,6 +62,11 @@ class Outcome:
     disturbed: int = 0
     looks: int = 0
     added: int = 0
+    load_hosts: Sequence[str] = ()
+
+    def again(self, *flags: str) -> str:
+        """The command that goes on with it."""
+        return resume_words(self.path, self.load_hosts, *flags)
 
 
 def conduct(
@@ -96,11 +102,12 @@ def conduct(
     engine, host = find_engine(), LocalHost()
     planned = trials(study)
     check_able(study, planned, host)
+    elsewhere = load_hosts.names if load_hosts else []
     if resume and out is not None:
-        folder = RunFolder.resume(study, planned, out)
+        folder = RunFolder.resume(study, planned, out, elsewhere)
     else:
-        folder = RunFolder.create(study, planned, out)
-    outcome = Outcome(folder.path, len(planned))
+        folder = RunFolder.create(study, planned, out, elsewhere)
+    outcome = Outcome(folder.path, len(planned), load_hosts=elsewhere)
     with Interrupts() as interrupts:
         conductor = _Conductor(folder, study, planned, host, engine, show, interrupts, judge, load_hosts)
         try:
