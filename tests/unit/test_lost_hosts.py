@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import queue
 from collections.abc import Callable
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +16,7 @@ from steelyard.engine.clock import Clock
 from steelyard.engine.fleet import Fleet
 from steelyard.engine.session import EngineSession, Event
 from steelyard.errors import EngineError, InfrastructureError, InputError
-from steelyard.hosts import process
-from steelyard.hosts.machine import this_machine
-from steelyard.hosts.remote import check, host, scratch
+from steelyard.hosts.remote import check, host
 from steelyard.hosts.remote.engine import RemoteEngine
 from steelyard.hosts.remote.host import HostLostError, RemoteHost
 from steelyard.lab.hopeless import HOPELESS
@@ -306,33 +303,3 @@ def test_machines_that_do_not_reach_each_other_are_said(monkeypatch: pytest.Monk
     found = check.bandwidths([RemoteHost(name, "", None, None) for name in "ab"], 0.1)
     assert found[0] == ("a", "b", "not reachable: the host b: timed out")
     assert found[1][2].endswith("/s")
-
-
-def test_folders_of_killed_workers_are_judged_where_they_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(scratch, "cache_folder", lambda: tmp_path)
-    here, me = this_machine(), process.own_identity()
-    gone = replace(me, start_ticks=me.start_ticks - 1)
-    cases = {
-        "alive": (here, me),
-        "killed": (here, gone),
-        "elsewhere": (replace(here, pid_namespace=1), gone),
-        "other-machine": (replace(here, hostname="other", boot_id="other"), replace(gone, boot_id="other")),
-    }
-    if here.machine_id:
-        cases["rebooted"] = (replace(here, boot_id="before"), replace(me, boot_id="before"))
-    for name, (machine, worker) in cases.items():
-        folder = tmp_path / scratch.FOLDER / name
-        folder.mkdir(parents=True)
-        told = {"machine": asdict(machine), "process": asdict(worker)}
-        (folder / scratch.OWNER).write_text(json.dumps(told))
-    assert [path.name for path in scratch.leftover()] == sorted({"killed", "rebooted"} & set(cases))
-
-
-def test_a_worker_says_whose_its_folder_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scratch, "cache_folder", lambda: tmp_path)
-    folder = scratch.make_scratch()
-    assert scratch.leftover() == []
-    monkeypatch.setattr(process, "alive", lambda _worker: False)
-    assert scratch.leftover() == [folder]
