@@ -189,13 +189,6 @@ def test_clocks_are_asked_for_within_a_limit() -> None:
     assert limits == [2 * host.ANSWER_S]
 
 
-def test_a_clock_that_is_hardly_known_is_not_used() -> None:
-    far = RemoteHost("a", "10.0.0.1", None, Client(20_200_000))
-    with pytest.raises(InfrastructureError, match="the clock of a"):
-        far.measure_clock()
-    assert far.clock.facts()["measured"] == []
-
-
 def test_a_fault_of_a_machine_names_it() -> None:
     full = OSError(28, "No space left on device", "/home/b/.cache")
     far = RemoteHost("a", "10.0.0.1", Actor((False, full), (False, full), (False, full)), None)

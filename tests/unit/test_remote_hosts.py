@@ -271,6 +271,7 @@ def test_a_clock_that_is_hardly_known_is_refused() -> None:
     host = RemoteHost("a", "10.0.0.1", Actor(), Client(20_200_000))
     with pytest.raises(InfrastructureError, match=r"the clock of a is known to 10\.1 ms only"):
         host.measure_clock()
+    assert host.clock.measured == ()
 
 
 def test_what_other_guests_took_of_a_load_host() -> None:
