@@ -152,10 +152,13 @@ class Answer:
     def __init__(self, found: Any) -> None:
         self._found = found
 
-    def result(self) -> Any:
+    def result(self, _timeout: float | None = None) -> Any:
         if isinstance(self._found, Exception):
             raise self._found
         return self._found
+
+    def done(self) -> bool:
+        return True
 
 
 class Actor:
@@ -235,7 +238,7 @@ class Client:
     def __init__(self, round_trip_ns: int) -> None:
         self.round_trip_ns = round_trip_ns
 
-    def sync(self, _exchanges: Any) -> list[Exchange]:
+    def sync(self, _exchanges: Any, callback_timeout: float | None = None) -> list[Exchange]:  # noqa: ARG002
         now = time.monotonic_ns()
         return [Exchange(now - self.round_trip_ns, now - self.round_trip_ns // 2 + HOUR_NS, now)]
 
@@ -268,6 +271,7 @@ def test_a_clock_that_is_hardly_known_is_refused() -> None:
     host = RemoteHost("a", "10.0.0.1", Actor(), Client(20_200_000))
     with pytest.raises(InfrastructureError, match=r"the clock of a is known to 10\.1 ms only"):
         host.measure_clock()
+    assert host.clock.measured == ()
 
 
 def test_what_other_guests_took_of_a_load_host() -> None:

@@ -17,7 +17,7 @@ from steelyard.engine.path import find_engine
 from steelyard.engine.process import EngineProcess
 from steelyard.engine.session import EngineSession, Queue
 from steelyard.errors import InfrastructureError, Interrupted
-from steelyard.hosts.remote.host import HostLostError
+from steelyard.hosts.host import HostLostError
 from steelyard.lab.phase import PhaseRunner
 from steelyard.lab.signals import Interrupts
 from steelyard.lab.trial import TrialRun

@@ -65,7 +65,7 @@ def conduct(
     failed = len(outcome.errors)  # before a report that cannot be made adds to them
     _present(outcome, report=report, points=len(study.cells))
     if outcome.interrupted:
-        again = f"; `steelyard run --resume {outcome.path}` goes on with it" if outcome.planned > 1 else ""
+        again = f"; `{outcome.again()}` goes on with it" if outcome.planned > 1 else ""
         raise Interrupted(f"interrupted; what was measured is in {outcome.path}{again}")
     if outcome.errors:
         if outcome.planned > 1 and failed:
@@ -106,7 +106,7 @@ def _disturbed(outcome: Outcome) -> list[str]:
         return []
     return [
         f"{outcome.disturbed} of {outcome.planned} trials were disturbed from outside and do not count; "
-        f"`steelyard run --resume {outcome.path} --disturbed` runs them again"
+        f"`{outcome.again('--disturbed')}` runs them again"
     ]
 
 

@@ -11,6 +11,9 @@ from steelyard.cli.parameters import SSH_HELP, Key, Python
 
 SECONDS = 0.5
 """How long bytes are sent between two machines."""
+COLUMNS = [
+    "host", "version", "engine", "Java", "cores", "memory", "clock ahead by", "known to", "left over",
+]  # fmt: skip
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -35,28 +38,13 @@ def check(
     from steelyard.cli.cluster import table
     from steelyard.cli.load_hosts import machines_of, workers
     from steelyard.hosts.remote.check import bandwidths, look
-    from steelyard.spec.units import bytes_text
 
-    machines = machines_of(ssh, None)
-    with workers(machines, key, python) as found:
+    with workers(machines_of(ssh, None), key, python) as found:
         seen = [look(host) for host in found.hosts]
+        table(COLUMNS, [one.words() for one in seen])
         rates = bandwidths(found.hosts, SECONDS)
-    columns = [
-        "host",
-        "version",
-        "engine",
-        "Java",
-        "cores",
-        "memory",
-        "clock ahead by",
-        "known to",
-        "left over",
-    ]
-    table(columns, [one.words() for one in seen])
     if rates:
         typer.echo()
-        table(
-            ["from", "to", "bandwidth"], [[one, other, f"{bytes_text(rate)}/s"] for one, other, rate in rates]
-        )
+        table(["from", "to", "bandwidth"], [list(row) for row in rates])
     for text in (text for one in seen for text in one.warnings()):
         typer.echo(f"warning: {text}", err=True)

@@ -89,5 +89,4 @@ def workers(machines: tuple[Address, ...], key: Path | None, python: str | None)
     from steelyard.hosts.remote.workers import Workers
 
     access = Access(key, python or sys.executable)
-    check_all(machines, access, own_hello())
-    return Workers(machines, access)
+    return Workers(machines, access, check_all(machines, access, own_hello()))

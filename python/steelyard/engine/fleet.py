@@ -6,13 +6,15 @@ import queue
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from steelyard.engine.process import EngineProcess
 from steelyard.engine.session import EngineSession, Event, Queue
 from steelyard.errors import EngineError, InfrastructureError, InputError
 
+T = TypeVar("T")
 PlanOf = Callable[[Path, int], dict[str, Any]]
 """(out folder, engine index) -> plan."""
 Launch = Callable[[dict[str, Any], Path, Queue, int], EngineSession]
@@ -107,8 +109,19 @@ class Fleet:
         self._next = number or None
 
     def mark(self, label: str) -> int:
-        """Put a mark into the event streams; returns its time, CLOCK_MONOTONIC ns, by the first engine."""
-        return int(self._command("mark", label=label)[0]["at_ns"])
+        """Put a mark into the event streams; returns its time, CLOCK_MONOTONIC ns, by the first engine.
+
+        An engine whose machine is found to be lost has none.
+
+        Raises:
+            InfrastructureError: no engine is left.
+        """
+        sent = [(one, _unless_lost(one, partial(one.post, "mark", label=label))) for one in self.processes]
+        found = [_unless_lost(one, partial(one.acknowledged, number)) for one, number in sent if number]
+        marks = [int(ack["at_ns"]) for ack in found if ack]
+        if not marks:
+            raise self.processes[0].failure()
+        return marks[0]
 
     def stop(self) -> None:
         """End the running phase gracefully, then the processes; one that has ended already is left alone."""
@@ -161,17 +174,29 @@ class Fleet:
 
         Raises:
             EngineError: one does not end, or not in order.
+            InfrastructureError: a machine is lost, be it after its last phase: what it has cannot be had.
         """
         self._last_command("finish")
         for process in (one for one in self.processes if not one.lost):
-            status = process.wait(FINISH_LIMIT_S)
-            if status != 0:
+            process.wait(FINISH_LIMIT_S)
+        for process in self.processes:
+            if process.lost or process.wait(0) != 0:
                 raise process.failure()
 
     def collect(self) -> None:
-        """Have every engine's files in its folder here."""
+        """Have every engine's files in its folder here; one that cannot be had keeps no other from coming.
+
+        Raises:
+            InfrastructureError, OSError: what went wrong first.
+        """
+        errors: list[Exception] = []
         for process in self.processes:
-            process.collect()
+            try:
+                process.collect()
+            except (InfrastructureError, OSError) as error:
+                errors.append(error)
+        if errors:
+            raise errors[0]
 
     def merge(self) -> None:
         """Several engines' files become one result in `engine/`; with one there is nothing to do."""
@@ -188,3 +213,15 @@ class Fleet:
         """End every engine now."""
         for process in self.processes:
             process.kill()
+
+
+def _unless_lost(process: EngineSession, step: Callable[[], T]) -> T | None:
+    """What a step with an engine gives; None when its machine is lost, or is found to be so by it."""
+    if process.lost:
+        return None
+    try:
+        return step()
+    except InfrastructureError:
+        if not process.lost:
+            raise
+        return None

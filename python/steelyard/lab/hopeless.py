@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from steelyard.errors import InputError, MissingToolError
+from steelyard.hosts.host import HostLostError
 from steelyard.hosts.snapshots import SnapshotChangedError
 
-HOPELESS = (InputError, MissingToolError, SnapshotChangedError)
+HOPELESS = (InputError, MissingToolError, SnapshotChangedError, HostLostError)
 """Another attempt, and the next trial, would meet them again."""

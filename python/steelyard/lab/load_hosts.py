@@ -10,7 +10,7 @@ import polars as pl
 
 from steelyard.engine.fleet import Fleet
 from steelyard.engine.session import EngineSession, Queue
-from steelyard.errors import InputError
+from steelyard.errors import InfrastructureError, InputError
 from steelyard.hosts.host import Watch
 from steelyard.hosts.remote.engine import RemoteEngine
 from steelyard.hosts.remote.host import RemoteHost
@@ -32,6 +32,11 @@ class LoadHosts:
     def __init__(self, hosts: Sequence[RemoteHost]) -> None:
         self._hosts = hosts
         self._watches: dict[int, Watch] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """What they are called, in order of their engines."""
+        return [host.name for host in self._hosts]
 
     def launch(self, plan: dict[str, Any], folder: Path, events: Queue, index: int) -> EngineSession:
         """Start engine `index`; see `Fleet`."""
@@ -58,25 +63,36 @@ class LoadHosts:
     def keep_samples(self, manifest: Manifest, folder: Path) -> None:
         """Write each machine's samples to `hosts/K.parquet`, and what its engine used to `system.parquet`.
 
-        It is said of which machine other guests of its own host took the CPU.
+        It is said of which machine other guests of its own host took the CPU. One whose samples cannot be
+        had keeps no other's from being written.
+
+        Raises:
+            InfrastructureError, OSError: what went wrong first.
         """
+        errors: list[Exception] = []
         frames = []
         (folder / FOLDER).mkdir()
         for index, watch in self._watches.items():
             host, path = self._hosts[index], folder / FOLDER / f"{index}.parquet"
             if host.lost_ns is not None:
                 continue
-            watch.stop()
-            watch.write(path)
+            try:
+                watch.stop()
+                watch.write(path)
+            except (InfrastructureError, OSError) as error:
+                errors.append(error)
+                continue
             found = pl.read_parquet(path)
             frames.append(found.filter(pl.col("source").str.starts_with("engine")))
             note_steal(host.name, stolen(found, manifest), manifest)
         join(folder / SYSTEM, frames)
+        if errors:
+            raise errors[0]
 
     def note_clocks(self, manifest: Manifest) -> None:
         """Say how well their clocks were known in this trial, and which machine was lost."""
         effect = "its engine began early or late, and its seconds are apart from those of others"
-        for said, host in zip(manifest.hosts, self._hosts, strict=False):  # they come first
+        for said, host in zip(manifest.hosts, self._hosts, strict=False):  # they come first; one may have been lost
             note_clock(said, host, manifest, effect)
 
 

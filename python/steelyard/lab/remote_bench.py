@@ -11,7 +11,8 @@ from typing import Any
 
 from steelyard.engine.session import STDERR
 from steelyard.errors import SteelyardError
-from steelyard.hosts.remote.host import HostLostError, RemoteHost
+from steelyard.hosts.host import HostLostError
+from steelyard.hosts.remote.host import RemoteHost
 from steelyard.hosts.remote.numbered import unread
 from steelyard.lab.bench import Ran
 from steelyard.lab.progress import Show

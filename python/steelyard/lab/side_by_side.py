@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from steelyard.errors import Interrupted, SteelyardError
-from steelyard.hosts.remote.host import HostLostError
+from steelyard.hosts.host import HostLostError
 from steelyard.lab.blocks import Blocks, Given
 from steelyard.lab.hopeless import HOPELESS
 from steelyard.lab.remote_bench import RemoteBench

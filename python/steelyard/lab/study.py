@@ -14,7 +14,8 @@ from steelyard.engine.path import find_engine
 from steelyard.errors import Interrupted, SteelyardError
 from steelyard.hosts.host import Host
 from steelyard.hosts.local import LocalHost
-from steelyard.hosts.remote.host import HostLostError, RemoteHost
+from steelyard.hosts.host import HostLostError
+from steelyard.hosts.remote.host import RemoteHost
 from steelyard.lab.bench import Bench, LocalBench, cluster_name
 from steelyard.lab.blocks import Blocks, Given
 from steelyard.lab.hopeless import HOPELESS
@@ -26,7 +27,7 @@ from steelyard.lab.signals import Interrupts
 from steelyard.lab.time_left import TimeLeft
 from steelyard.lab.until_decided import Extension, Stand
 from steelyard.results.disturbance import Disturbance
-from steelyard.results.store import RunFolder
+from steelyard.results.store import RunFolder, resume_words
 from steelyard.spec.estimate import each
 from steelyard.spec.models import Study, Trial
 from steelyard.spec.rules import NEEDED
@@ -53,6 +54,7 @@ class Outcome:
         disturbed: how many trials do not count, for a reason that another attempt may be free of.
         looks: how often the claims were looked at; 0 where the plan was kept as it is, or there are none.
         added: trials beyond the plan.
+        load_hosts: the machines that ran its engines; none = this one.
     """
 
     path: Path
@@ -62,6 +64,11 @@ class Outcome:
     disturbed: int = 0
     looks: int = 0
     added: int = 0
+    load_hosts: Sequence[str] = ()
+
+    def again(self, *flags: str) -> str:
+        """The command that goes on with it."""
+        return resume_words(self.path, self.load_hosts, *flags)
 
 
 def conduct(
@@ -101,6 +108,7 @@ def conduct(
     engine, host = find_engine(), host or LocalHost()
     planned = trials(study)
     check_able(study, planned, bench_hosts[0].as_host() if bench_hosts else host)
+    elsewhere = load_hosts.names if load_hosts else []
     with ExitStack() as closing:
         interrupts = closing.enter_context(Interrupts())
         benches = list[RemoteBench]()
@@ -108,11 +116,11 @@ def conduct(
             benches.append(RemoteBench(one, study, show))
             closing.callback(benches[-1].close)
         if resume and out is not None:
-            folder = RunFolder.resume(study, planned, out)
+            folder = RunFolder.resume(study, planned, out, elsewhere)
         else:
-            folder = RunFolder.create(study, planned, out)
+            folder = RunFolder.create(study, planned, out, elsewhere)
         closing.callback(folder.close)
-        outcome = Outcome(folder.path, len(planned))
+        outcome = Outcome(folder.path, len(planned), load_hosts=elsewhere)
         local = LocalBench(folder.path, study, host, engine, show, interrupts, load_hosts)
         closing.callback(local.release)
         conductor = _Conductor(folder, study, planned, show, interrupts, judge, local, benches)

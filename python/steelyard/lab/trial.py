@@ -271,6 +271,7 @@ class TrialRun:
             self._try("actions", self._end_actions)
         if self.fleet:
             self._try("engines", self.fleet.kill)
+            self._try("engine", self.fleet.collect)
             self._try("engine", self._merge)
         if self.load_hosts:
             self._try("clocks", partial(self.load_hosts.note_clocks, self.manifest), spoils=False)
@@ -339,7 +340,6 @@ class TrialRun:
 
     def _merge(self) -> None:
         assert self.fleet is not None  # noqa: S101 - called when there is one
-        self.fleet.collect()
         if len(self.fleet.folders) > 1 and self.manifest.phases:
             self.fleet.merge()
             self.manifest.merged(TrialResult(self.folder).events())

@@ -10,6 +10,7 @@ import asyncio
 import io
 import itertools
 import pickle
+import shutil
 import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
@@ -172,7 +173,16 @@ class HostActor:
     @answered
     async def kill(self, number: int) -> None:
         """End an engine now."""
-        self._engines[number].kill()
+        if engine := self._engines.get(number):  # one that is forgotten has ended
+            engine.kill()
+
+    @answered
+    async def forget(self, number: int) -> None:
+        """Drop an engine that has ended, or a watch, and its files: they have been fetched."""
+        self._watches.pop(number, None)
+        await asyncio.to_thread((scratch() / f"system-{number}.parquet").unlink, missing_ok=True)
+        if engine := self._engines.pop(number, None):
+            await asyncio.to_thread(shutil.rmtree, engine.folder, ignore_errors=True)
 
     # --- how fast bytes travel ---
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from steelyard.engine.clock import Offset
+from steelyard.errors import InfrastructureError
 from steelyard.hosts.remote.hello import Hello
-from steelyard.hosts.remote.host import REFUSED_NS, WARNED_NS, RemoteHost
+from steelyard.hosts.remote.host import REFUSED_NS, WARNED_NS, HostLostError, RemoteHost
 from steelyard.spec.units import bytes_text
 
 
@@ -65,9 +66,22 @@ def look(host: RemoteHost) -> Seen:
     )
 
 
-def bandwidths(hosts: Sequence[RemoteHost], seconds: float) -> list[tuple[str, str, float]]:
-    """(from, to, bytes a second) of every pair, one after the other, over one connection each."""
-    return [(one.name, other.name, _bandwidth(one, other, seconds)) for one, other in permutations(hosts, 2)]
+def bandwidths(hosts: Sequence[RemoteHost], seconds: float) -> list[tuple[str, str, str]]:
+    """(from, to, how fast bytes travel or why they do not) of every pair in turn, over one connection each.
+
+    Raises:
+        HostLostError: one is lost.
+    """
+    return [(one.name, other.name, _told(one, other, seconds)) for one, other in permutations(hosts, 2)]
+
+
+def _told(source: RemoteHost, target: RemoteHost, seconds: float) -> str:
+    try:
+        return f"{bytes_text(_bandwidth(source, target, seconds))}/s"
+    except HostLostError:
+        raise
+    except InfrastructureError as error:
+        return f"not reachable: {error.message}"
 
 
 def _bandwidth(source: RemoteHost, target: RemoteHost, seconds: float) -> float:

@@ -60,9 +60,14 @@ class RemoteEngine(EngineSession):
         if self._ended:
             with suppress(SteelyardError):  # a clock is known well enough from before
                 self.host.measure_clock()
-        self.host.fetch(self._there, self._folder)
-        for path in self._folder.glob("*.ndjson"):
-            self._translate(path)
+        try:
+            self.host.fetch(self._there, self._folder)
+        finally:  # also what came before it failed is merged
+            for path in self._folder.glob("*.ndjson"):
+                self._translate(path)
+        if self._ended:
+            with suppress(HostLostError):  # its files are here
+                self.host.ask("forget", self._number)
 
     def stderr_tail(self) -> str:
         """See `EngineSession`."""

@@ -25,6 +25,11 @@ FOLLOW_S = 10.0
 """How often what was sampled is brought here."""
 WARNED_NS, REFUSED_NS = 1_000_000, 10_000_000
 """Bounds of an offset above which it is said, and above which nothing is measured with it."""
+ANSWER_S = 15.0
+"""So long a question may go unanswered, and then the one whether the machine answers at all."""
+RAISED_AS_THEY_ARE = frozenset({"call", "write"})
+"""Methods of the actor whose callers know what an OSError of theirs means."""
+LOST_HINT = "when it is back, `steelyard run --resume RESULT --ssh ...`, with the same machines, goes on"
 PART_BYTES = 4 * 1024 * 1024
 CALLS = frozenset(
     name for name, member in vars(Host).items() if callable(member) and not name.startswith("_")
@@ -39,32 +44,49 @@ class RemoteHost:
         address: where other machines reach it.
         actor: Dask's proxy of its `HostActor`.
         client: Dask's client, in whose loop the actor can be asked without a change of threads.
+        log: the file here with what its worker prints, if there is one.
     """
 
-    def __init__(self, name: str, address: str, actor: Any, client: Any) -> None:
+    def __init__(self, name: str, address: str, actor: Any, client: Any, log: Path | None = None) -> None:
         self.name, self.address = name, address
         self.clock = Clock()
         self.lost_ns: int | None = None
         """When it was found to be lost."""
-        self._actor, self._client = actor, client
+        self._actor, self._client, self._log = actor, client, log
 
     def ask(self, method: str, *given: Any) -> Any:
         """What a method of its actor finds.
 
         Raises:
-            HostLostError: it is lost. Else what the method raised there.
+            HostLostError: it is lost. Else what the method raised there; a fault of the system there as an
+                InfrastructureError that names it.
         """
         if self.lost_ns is None:
             try:
-                good, found = getattr(self._actor, method)(*given).result()
+                good, found = self._answer(getattr(self._actor, method)(*given))
             except SteelyardError:
                 raise  # a signal of ours has come meanwhile
             except (Exception, CancelledError) as error:  # whatever Dask says of a worker that is gone
                 raise self._lost(error) from error
             if good:
                 return found
+            if isinstance(found, OSError) and method not in RAISED_AS_THEY_ARE:
+                raise InfrastructureError(f"the host {self.name}: {found}") from found
             raise found
-        raise HostLostError(f"the host {self.name} is lost")
+        raise HostLostError(f"the host {self.name} is lost", hint=LOST_HINT)
+
+    def _answer(self, asked: Any) -> Any:
+        """The answer to a question, however long it takes, while the machine tells its time meanwhile.
+
+        A worker that is frozen keeps its connections, so that nothing but its silence tells of it.
+        """
+        while True:
+            try:
+                return asked.result(ANSWER_S)
+            except TimeoutError:
+                if asked.done():
+                    raise
+                self._actor.clock_ns().result(ANSWER_S)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name not in CALLS:
@@ -93,21 +115,21 @@ class RemoteHost:
             InfrastructureError: it cannot be known well enough.
         """
         found = self.measure_offset()
-        self.clock.note(found)
         if found.bound_ns > REFUSED_NS:
             raise InfrastructureError(
                 f"the clock of {self.name} is known to {found.bound_ns / 1e6:.1f} ms only; "
                 f"{REFUSED_NS / 1e6:.0f} ms are the most with which its times can be joined with others",
                 hint="a shorter or quieter way between the machines",
             )
+        self.clock.note(found)
         return self.clock
 
     def measure_offset(self) -> Offset:
         """How far its clock is ahead of ours, by 50 exchanges; raises HostLostError."""
         if self.lost_ns is not None:
-            raise HostLostError(f"the host {self.name} is lost")
+            raise HostLostError(f"the host {self.name} is lost", hint=LOST_HINT)
         try:
-            return offset_of(self._client.sync(self._exchanges))
+            return offset_of(self._client.sync(self._exchanges, callback_timeout=2 * ANSWER_S))
         except SteelyardError:
             raise
         except (Exception, CancelledError) as error:
@@ -115,7 +137,9 @@ class RemoteHost:
 
     def _lost(self, error: BaseException) -> HostLostError:
         self.lost_ns = self.lost_ns or time.monotonic_ns()
-        return HostLostError(f"the host {self.name} is lost: {error}")
+        said = last_line(self._log) if self._log else ""
+        text = f"the host {self.name} is lost: {str(error) or 'it does not answer'}"
+        return HostLostError(text + (f"; its worker said: {said}" if said else ""), hint=LOST_HINT)
 
     async def _exchanges(self) -> list[Exchange]:
         found = []
@@ -136,8 +160,10 @@ class RemoteHost:
         return self.clock.there(time.monotonic_ns())
 
     def fetch(self, folder: Path, into: Path) -> None:
-        """See `Host`."""
+        """See `Host`; a name that leads out of the folder is refused: another machine says them."""
         for name, size in self.ask("files", folder):
+            if Path(name).is_absolute() or ".." in Path(name).parts:
+                raise InfrastructureError(f"the host {self.name} names a file outside its folder: {name!r}")
             path = into / name
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("wb") as file:
@@ -214,7 +240,17 @@ class RemoteWatch:
         here = {t_ns: self._host.clock.here(t_ns) for t_ns in frame["t_ns"].unique().to_list()}
         with writing(path.parent):
             frame.with_columns(pl.col("t_ns").replace_strict(here, return_dtype=pl.Int64)).write_parquet(path)
+        with suppress(HostLostError):  # what it sampled is here
+            self._host.ask("forget", self._number)
 
     def cost(self) -> Mapping[str, float]:
         """See `Watch`."""
         return cast(Mapping[str, float], self._ask("cost"))
+
+
+def last_line(log: Path) -> str:
+    """The last line of a file that says something; empty if there is none."""
+    try:
+        return (log.read_text(errors="replace").strip().splitlines() or [""])[-1]
+    except OSError:
+        return ""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shlex
+from collections.abc import AsyncIterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -32,6 +35,8 @@ OPTIONS: dict[str, Any] = {
 }
 """Of every worker."""
 HELLO, WORKER = "steelyard.hosts.remote.hello", "steelyard.hosts.remote.worker"
+UP = "UP "
+"""So begins the line with which a worker says where it is."""
 
 
 @dataclass(frozen=True)
@@ -65,3 +70,13 @@ class Order:
 def command(python: str, module: str) -> str:
     """The command for a machine's shell: `exec`, so that the module's parent is ssh's session."""
     return f"exec {shlex.quote(python)} -m {module}"
+
+
+async def up_line(lines: AsyncIterable[str], limit_s: float) -> str:
+    """The line that says where a worker is; empty when none comes. A login shell may print others before."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(limit_s):
+            async for line in lines:
+                if line.startswith(UP):
+                    return line
+    return ""

@@ -1,14 +1,20 @@
-"""Where a worker keeps files as long as it lives: a folder named after its process, in the user's cache."""
+"""Where a worker keeps files as long as it lives: a folder named after its process, in the user's cache.
+
+Machines may share that cache, and containers a kernel: each folder says where its worker is.
+"""
 
 from __future__ import annotations
 
+import json
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 
 from steelyard.folders import cache_folder
 from steelyard.hosts import process
+from steelyard.hosts.machine import Machine, this_machine
 
-FOLDER = "workers"
+FOLDER, OWNER = "workers", "owner.json"
 
 
 def scratch() -> Path:
@@ -19,8 +25,11 @@ def scratch() -> Path:
 
 def make_scratch() -> Path:
     """Make this worker's own folder."""
-    scratch().mkdir(parents=True, mode=0o700)
-    return scratch()
+    folder = scratch()
+    folder.mkdir(parents=True, mode=0o700)
+    owner = {"machine": asdict(this_machine()), "process": asdict(process.own_identity())}
+    (folder / OWNER).write_text(json.dumps(owner))
+    return folder
 
 
 def remove_scratch() -> None:
@@ -35,11 +44,16 @@ def remove_leftover() -> None:
 
 
 def leftover() -> list[Path]:
-    """Folders of workers of this boot that have been killed."""
-    found = (cache_folder() / FOLDER).glob(f"{process.boot_id()}_*_*")
-    return [path for path in found if not process.alive(_owner(path.name))]
+    """Folders of workers of this machine, of an earlier boot too, that have been killed."""
+    found = (cache_folder() / FOLDER).glob(f"*/{OWNER}")
+    return sorted(path.parent for path in found if _has_ended(path))
 
 
-def _owner(name: str) -> process.Identity:
-    boot, pid, ticks = name.split("_")
-    return process.Identity(int(pid), int(ticks), boot)
+def _has_ended(owner: Path) -> bool:
+    """Whether a worker was here and has ended; where that cannot be judged from here it has not."""
+    try:
+        told = json.loads(owner.read_text())
+        machine, worker = Machine(**told["machine"]), process.Identity(**told["process"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return False
+    return (machine.is_here() or machine.has_rebooted()) and not process.alive(worker)

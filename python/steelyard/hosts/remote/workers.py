@@ -6,17 +6,17 @@ import asyncio
 import logging
 import socket
 import tempfile
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import dask
 
-from steelyard.errors import InfrastructureError
+from steelyard.errors import InfrastructureError, SteelyardError
 from steelyard.hosts.remote.addresses import SSH_PORT, Address
-from steelyard.hosts.remote.launch import QUIET, WORKER, Order, command
-from steelyard.hosts.remote.ssh import Access
+from steelyard.hosts.remote.launch import QUIET, WORKER, Order, command, up_line
+from steelyard.hosts.remote.ssh import Access, told
 
 dask.config.set(QUIET)  # before `distributed` is imported
 
@@ -24,7 +24,7 @@ from distributed import Client, Scheduler, Security, SpecCluster  # noqa: E402
 from distributed.deploy.spec import ProcessInterface  # noqa: E402
 
 from steelyard.hosts.remote.actor import HostActor  # noqa: E402
-from steelyard.hosts.remote.host import RemoteHost  # noqa: E402
+from steelyard.hosts.remote.host import RemoteHost, last_line  # noqa: E402
 
 UP_LIMIT_S = 60.0
 
@@ -64,16 +64,14 @@ class WorkerProcess(ProcessInterface):  # type: ignore[misc]  # Dask has no type
 
     async def _begin(self) -> None:
         self._connection = await self._access.connect(self._machine)
-        self._process = await self._connection.create_process(
-            command(self._access.python, WORKER), stderr=str(self._log)
-        )
-        self._process.stdin.write(self._order.line())
-        try:
-            line = await asyncio.wait_for(self._process.stdout.readline(), UP_LIMIT_S)
-        except TimeoutError:
-            line = ""
-        if not line.startswith("UP "):
-            said = (self._log.read_text(errors="replace").strip().splitlines() or ["no reason was said"])[-1]
+        with told(self._machine):
+            self._process = await self._connection.create_process(
+                command(self._access.python, WORKER), stderr=str(self._log)
+            )
+            self._process.stdin.write(self._order.line())
+            line = await up_line(self._process.stdout, UP_LIMIT_S)
+        if not line:
+            said = last_line(self._log) or "no reason was said"
             raise InfrastructureError(
                 f"{self._machine}: its worker has not come up: {said}",
                 hint=f"it must reach this machine at {self._order.scheduler}",
@@ -100,19 +98,22 @@ class Workers:
     Args:
         machines: which.
         access: how they are entered.
+        here: this machine's address on the way to each, where it is known.
 
     Raises:
         InfrastructureError: one cannot be had.
     """
 
-    def __init__(self, machines: Sequence[Address], access: Access) -> None:
+    def __init__(self, machines: Sequence[Address], access: Access, here: Mapping[Address, str]) -> None:
         with ExitStack() as stack:
             logs = stack.enter_context(tempfile.TemporaryDirectory(prefix="steelyard-workers-"))
-            cluster = _cluster(machines, access, Path(logs))
+            self._logs = [Path(logs) / f"{place}.txt" for place in range(len(machines))]
+            cluster = _cluster(machines, access, own_address(machines, here), self._logs)
             stack.callback(cluster.close)
             self._client = Client(cluster, direct_to_workers=True)
             stack.callback(self._client.close)
-            self.hosts = self._hosts(machines)
+            with _reached():
+                self.hosts = self._hosts(machines)
             self._closing = stack.pop_all()
 
     def _hosts(self, machines: Sequence[Address]) -> list[RemoteHost]:
@@ -125,8 +126,8 @@ class Workers:
         ]
         return [
             RemoteHost(str(machine), where[str(machine)].rpartition("//")[2].rpartition(":")[0].strip("[]"),
-                       made.result(), self._client)
-            for machine, made in zip(machines, self._made, strict=True)
+                       made.result(timeout=UP_LIMIT_S), self._client, log)
+            for machine, made, log in zip(machines, self._made, self._logs, strict=True)
         ]  # fmt: skip
 
     def __enter__(self) -> Workers:
@@ -136,7 +137,21 @@ class Workers:
         self._closing.close()
 
 
-def _cluster(machines: Sequence[Address], access: Access, logs: Path) -> Any:
+@contextmanager
+def _reached() -> Iterator[None]:
+    """What Dask says of workers that are up and do not answer, as an InfrastructureError."""
+    try:
+        yield
+    except SteelyardError:
+        raise
+    except (Exception, asyncio.CancelledError) as error:
+        raise InfrastructureError(
+            f"the machines' workers do not answer: {str(error) or type(error).__name__}",
+            hint="this machine must reach them, too, on ports that their kernels choose (docs/fleet.md)",
+        ) from error
+
+
+def _cluster(machines: Sequence[Address], access: Access, here: str, logs: Sequence[Path]) -> Any:
     """The scheduler, here, and a worker on each machine; raises InfrastructureError."""
     security, failed = Security.temporary(), list[Exception]()
     specs = {
@@ -146,13 +161,13 @@ def _cluster(machines: Sequence[Address], access: Access, logs: Path) -> Any:
                 "address": address,
                 "access": access,
                 "order": _orders(str(address), security),
-                "log": logs / f"{place}.txt",
+                "log": log,
                 "failed": failed,
             },
         }
-        for place, address in enumerate(machines)
+        for address, log in zip(machines, logs, strict=True)
     }
-    scheduler = {"host": _own_address(machines), "port": 0, "dashboard": False}
+    scheduler = {"host": here, "port": 0, "dashboard": False}
     options = {**scheduler, "dashboard_address": "127.0.0.1:0", "security": security}
     try:
         return SpecCluster(
@@ -163,9 +178,17 @@ def _cluster(machines: Sequence[Address], access: Access, logs: Path) -> Any:
         raise (failed[0] if failed else error) from None
 
 
-def _own_address(machines: Sequence[Address]) -> str:
-    """This machine's address on the way to all machines; raises InfrastructureError when there is not one."""
-    found = sorted({_address_towards(machine) for machine in machines})
+def own_address(machines: Sequence[Address], here: Mapping[Address, str]) -> str:
+    """This machine's address on the way to all machines.
+
+    Args:
+        machines: as the user names them, maybe by an alias that only ssh's configuration knows.
+        here: the address that ssh's connection to each had, where it is known.
+
+    Raises:
+        InfrastructureError: there is not one.
+    """
+    found = sorted({here.get(machine) or _address_towards(machine) for machine in machines})
     if len(found) > 1:
         raise InfrastructureError(
             f"this machine is {' and '.join(found)} to the machines of --ssh; one address must do for all"
