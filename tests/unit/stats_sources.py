@@ -183,8 +183,8 @@ def cuts(name: str, count: int, draws: int, related: float = 0.5, seed: int = 10
 
 
 def wandering(rng: np.random.Generator, ramp: float = 0.0, tenths: int = 100) -> Floats:
-    """A closed loop on nodes under a quota: what is above its level now stays so for a second or two; level but for
-    a ramp over the whole run, on logarithms."""
+    """A closed loop on nodes under a quota: what is above its level now stays so for a second or two; level
+    but for a ramp over the whole run, on logarithms."""
     return np.asarray(100 * np.exp(0.09 * noise(rng, tenths, 0.9) + np.linspace(-ramp / 2, ramp / 2, tenths)))
 
 

@@ -87,7 +87,8 @@ class Layout:
     Attributes:
         units: of each cell, of the highest level that is repeated.
         each: runs of each unit.
-        level: what a unit is: `run`, `start` or `load`; starts and loads are shared by all points of a cluster.
+        level: what a unit is: `run`, `start` or `load`; starts and loads are shared by all points of a
+            cluster.
         disturbed: chance of a trial to be disturbed from outside, which makes its figures three times as
             high.
         failed: chance of a trial at the strong level to fail through the system.
@@ -234,8 +235,8 @@ class Source:
         return {**row, "tainted": "steal: 9 %" if disturbed else None}
 
     def unit(self, planned: dict[str, Any]) -> int:
-        """The start or load of a trial. All points of one cluster share it, as studies lay them out; the two levels
-        of consistency stand for two clusters. Runs that are units share nothing."""
+        """The start or load of a trial. All points of one cluster share it, as studies lay them out; the
+        two levels of consistency stand for two clusters. Runs that are units share nothing."""
         number = (planned["repetition"] - 1) // self.layout.each
         strong = planned["levels"]["consistency"] == "ALL"
         apart = planned["point"] if self.layout.level == "run" else int(strong)

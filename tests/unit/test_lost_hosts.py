@@ -16,9 +16,9 @@ from steelyard.engine.clock import Clock
 from steelyard.engine.fleet import Fleet
 from steelyard.engine.session import EngineSession, Event
 from steelyard.errors import EngineError, InfrastructureError, InputError
+from steelyard.hosts.host import HostLostError
 from steelyard.hosts.remote import check, host
 from steelyard.hosts.remote.engine import RemoteEngine
-from steelyard.hosts.host import HostLostError
 from steelyard.hosts.remote.host import RemoteHost
 from steelyard.lab.hopeless import HOPELESS
 from steelyard.lab.load_hosts import LoadHosts

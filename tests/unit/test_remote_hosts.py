@@ -21,11 +21,12 @@ from steelyard.cli import app
 from steelyard.cli.load_hosts import loading, one_engine_each
 from steelyard.engine.clock import Exchange
 from steelyard.errors import InfrastructureError, InputError, MissingToolError
+from steelyard.hosts.host import HostLostError
 from steelyard.hosts.remote import extra
 from steelyard.hosts.remote.addresses import Address, addresses, chosen
 from steelyard.hosts.remote.extra import require_fleet
 from steelyard.hosts.remote.hello import Hello, check_alike, read_hello, unlike
-from steelyard.hosts.remote.host import CALLS, HostLostError, RemoteHost
+from steelyard.hosts.remote.host import CALLS, RemoteHost
 from steelyard.hosts.remote.launch import OPTIONS, QUIET, Order, command
 from steelyard.hosts.remote.numbered import Numbered, unread
 from steelyard.lab.load_hosts import LoadHosts, check_far, stolen

@@ -12,8 +12,8 @@ from study_fixtures import TEXT
 
 from steelyard.cli.fleet import fleet_of
 from steelyard.errors import InfrastructureError, InputError, Interrupted
-from steelyard.hosts.remote.addresses import addresses, chosen
 from steelyard.hosts.host import HostLostError
+from steelyard.hosts.remote.addresses import addresses, chosen
 from steelyard.hosts.snapshots import SnapshotChangedError
 from steelyard.lab.bench_hosts import check_whole, unlike
 from steelyard.lab.bench_program import only_one, sendable

@@ -32,7 +32,9 @@ def between(seed: int, metric: str) -> list[Sample]:
 @pytest.mark.parametrize("metric", [MEAN, PERCENTILE])
 def test_equal_clusters_are_told_apart_in_no_more_studies_than_the_level_allows(metric: str) -> None:
     told = [chance([versus(a, b) for a, b in between(seed, metric)]) < 0.05 for seed in range(300)]
-    assert sum(told) / len(told) <= 0.09, "5 %, and what 300 studies may bring; eight cells as independent: 40 %"
+    assert sum(told) / len(told) <= 0.09, (
+        "5 %, and what 300 studies may bring; eight cells as independent: 40 %"
+    )
 
 
 def test_the_interval_of_clusters_that_differ_holds_the_truth() -> None:

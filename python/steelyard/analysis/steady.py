@@ -10,10 +10,10 @@ Two methods that fail in different ways must both find a steady part, and the la
 
 A cut in the last half means that no steady state was reached.
 
-Both take what scatters around a level for independent from batch to batch. Servers under a CPU quota, with pauses and
-compactions, do not scatter so: on them a quarter of level runs of 10 s is called unsteady. What a warm-up is, all runs
-of a cell have in common; what is chance differs from run to run. So the mean over a cell's runs tells them apart
-(Welch 1983).
+Both take what scatters around a level for independent from batch to batch. Servers under a CPU quota, with
+pauses and compactions, do not scatter so: on them a quarter of level runs of 10 s is called unsteady. What a
+warm-up is, all runs of a cell have in common; what is chance differs from run to run. So the mean over a
+cell's runs tells them apart (Welch 1983).
 """
 
 from __future__ import annotations
@@ -68,7 +68,8 @@ class Steady:
         interval_s: seconds of one interval.
         mser_s, changes_s: each method's cut in seconds; None where it found no steady state.
         alarms: `false_alarms` of a judgement that was put together from several series.
-        batches: means of batches of five intervals, over their mean; empty where it was put together, or is too short.
+        batches: means of batches of five intervals, over their mean; empty where it was put together,
+            or is too short.
     """
 
     measure: str
@@ -205,7 +206,8 @@ def level_together(runs: Sequence[Sequence[float]]) -> bool:
     """Whether the mean over several runs has a steady part, by both methods (Welch 1983).
 
     Args:
-        runs: `Steady.batches` of each, cut to the shortest; two or more, else it says no more than each alone.
+        runs: `Steady.batches` of each, cut to the shortest; two or more, else it says no more than each
+            alone.
     """
     shortest = min((len(run) for run in runs), default=0)
     if len(runs) < 2 or shortest * BATCH < LEAST_INTERVALS:

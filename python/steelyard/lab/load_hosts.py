@@ -92,7 +92,8 @@ class LoadHosts:
     def note_clocks(self, manifest: Manifest) -> None:
         """Say how well their clocks were known in this trial, and which machine was lost."""
         effect = "its engine began early or late, and its seconds are apart from those of others"
-        for said, host in zip(manifest.hosts, self._hosts, strict=False):  # they come first; one may have been lost
+        # they come first; one may have been lost before
+        for said, host in zip(manifest.hosts, self._hosts, strict=False):
             note_clock(said, host, manifest, effect)
 
 

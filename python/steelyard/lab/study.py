@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 from steelyard.engine.path import find_engine
 from steelyard.errors import Interrupted, SteelyardError
-from steelyard.hosts.host import Host
+from steelyard.hosts.host import Host, HostLostError
 from steelyard.hosts.local import LocalHost
-from steelyard.hosts.host import HostLostError
 from steelyard.hosts.remote.host import RemoteHost
 from steelyard.lab.bench import Bench, LocalBench, cluster_name
 from steelyard.lab.blocks import Blocks, Given

@@ -132,8 +132,8 @@ def _ends(line: Mapping[float, Sample]) -> tuple[Sample, Sample]:
 def slope_of(found: Sequence[Mapping[float, Sample]]) -> Slope:
     """The common slope of lines through units, on logarithms.
 
-    Lines that stand on the same starts or loads are one line, of each start's mean over them; where that cannot be
-    formed, their slopes' errors are averaged as if lines erred alike.
+    Lines that stand on the same starts or loads are one line, of each start's mean over them; where that
+    cannot be formed, their slopes' errors are averaged as if lines erred alike.
 
     Raises:
         ValueError: a level is 0 or below.

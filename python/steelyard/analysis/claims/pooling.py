@@ -12,8 +12,8 @@ from steelyard.analysis.evidence import Found
 from steelyard.analysis.stats.percentiles import Extremes
 from steelyard.analysis.stats.quotient import Quotient
 from steelyard.analysis.stats.runs import Contrast, Interval, squared_error, welch
-from steelyard.analysis.stats.signs import Signs
 from steelyard.analysis.stats.shared import mean_units, share_units
+from steelyard.analysis.stats.signs import Signs
 from steelyard.analysis.stats.slopes import Line, by_ranks
 from steelyard.analysis.stats.verdicts import LEVEL, holm
 

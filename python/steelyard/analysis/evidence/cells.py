@@ -38,7 +38,8 @@ Histograms = Callable[[int, str, str], Counts | None]
 
 
 Series = Callable[[int], Sequence[float]]
-"""Trial -> what its steadiness was judged by, over its mean (`Steady.batches`); empty where that was not kept."""
+"""Trial -> what its steadiness was judged by, over its mean (`Steady.batches`); empty where that was not
+kept."""
 
 
 def no_series(_trial: int) -> Sequence[float]:
@@ -237,8 +238,8 @@ class Cell:
 
     @cached_property
     def level_together(self) -> bool:
-        """Whether the mean over its trials is level where single ones are not: then these scatter, and have no warm-up
-        in common. Never where a warm-up was to be cut off from each."""
+        """Whether the mean over its trials is level where single ones are not: then these scatter, and have
+        no warm-up in common. Never where a warm-up was to be cut off from each."""
         if not self.unsteady or not self.false_alarms:
             return False
         return level_together([self.series(int(row.get("trial") or 0)) for row in self.counting])
@@ -263,8 +264,8 @@ class Cell:
 
 
 def by_accident(cells: Sequence[Cell]) -> bool:
-    """Whether so many unsteady trials of these cells are no more than false alarms bring; of cells whose mean over all
-    trials is level none is counted.
+    """Whether so many unsteady trials of these cells are no more than false alarms bring; of cells whose
+    mean over all trials is level none is counted.
 
     Each may be one; to leave them out would choose among trials by their figures, and to refuse a claim for
     one of them would leave nearly none about many trials decided.

@@ -39,7 +39,9 @@ def within(a: Cell, b: Cell, metric_a: str, metric_b: str) -> Contrast | Signs |
     logs = runs.logs()
     count = int(logs.size)
     error = math.sqrt(squared_error(logs))
-    return Contrast(float(logs.mean()), error, max(count - 1.0, 1.0), (count, count), given, (runs.by_unit(),))
+    return Contrast(
+        float(logs.mean()), error, max(count - 1.0, 1.0), (count, count), given, (runs.by_unit(),)
+    )
 
 
 def _by_repetition(cell: Cell, metric: str) -> Mapping[int, Row]:

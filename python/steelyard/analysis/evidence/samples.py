@@ -80,8 +80,8 @@ class Sample:
 
     @cached_property
     def ids(self) -> Units:
-        """Which start and load each unit is of, with its figure's logarithm; empty where no other cell can have a
-        part in it."""
+        """Which start and load each unit is of, with its figure's logarithm; empty where no other cell can
+        have a part in it."""
         with np.errstate(divide="ignore"):
             logs = np.log(self.units).tolist()
         ids = replace(self.runs, values=[1.0] * len(self.runs.values)).by_unit()

@@ -24,8 +24,8 @@ from steelyard.analysis.stats import student
 Floats = NDArray[np.float64]
 
 Units = Mapping[tuple[Hashable, Hashable], float]
-"""(start, load) of a unit -> the mean log of its runs; None where its runs had several, or it is not written down.
-Empty where runs of one start and load are the units: no other cell has a part in those."""
+"""(start, load) of a unit -> the mean log of its runs; None where its runs had several, or it is not
+written down. Empty where runs of one start and load are the units: no other cell has a part in those."""
 
 CONFIDENCE = 0.95
 FEW = 6
@@ -96,8 +96,8 @@ class Runs:
         return self.hosts or [None] * len(self.values)
 
     def _levels(self) -> list[tuple[Sequence[Hashable], str]]:
-        """Loads and starts of the runs, each of one host, the fewer first: several starts may lie on one load, or
-        several loads on one start."""
+        """Loads and starts of the runs, each of one host, the fewer first: several starts may lie on one
+        load, or several loads on one start."""
         known = ((self.loads or self._own, "this load"), (self.starts or self._own, "this start"))
         levels = [([*zip(self._hosts, keys, strict=True)], name) for keys, name in known]
         return sorted(levels, key=lambda level: len(set(level[0])))
@@ -105,7 +105,9 @@ class Runs:
     def by_unit(self) -> Units:
         """Which start and load each unit is of -> mean of the logarithms of its runs."""
         places = self.units()[0]
-        starts, loads = ([*zip(self._hosts, keys, strict=True)] if keys else () for keys in (self.starts, self.loads))
+        starts, loads = (
+            [*zip(self._hosts, keys, strict=True)] if keys else () for keys in (self.starts, self.loads)
+        )
         ids = [(_only(starts, of), _only(loads, of)) for of in places]
         return dict(zip(ids, self.logs().tolist(), strict=True)) if len({*ids}) == len(ids) > 1 else {}
 
@@ -137,8 +139,8 @@ class Contrast:
     """How far two samples lie apart on logarithms: an estimate, its standard error, its degrees of freedom.
 
     Everything that is decided about two samples is decided from these three. `error` is inf when the runs are
-    too few to know it. `parts` are the units of each sample that it was made from: several contrasts may stand
-    on the same.
+    too few to know it. `parts` are the units of each sample that it was made from: several contrasts may
+    stand on the same.
     """
 
     log_ratio: float
@@ -199,7 +201,7 @@ def contrast(a: Runs, b: Runs) -> Contrast:
     counts = (logs_a.size, logs_b.size)
     freedoms = (counts[0] - 1 - lost, counts[1] - 1 - lost)
     errors = (_squared_error(logs_a, freedoms[0]), _squared_error(logs_b, freedoms[1]))
-    return welch(float(logs_b.mean() - logs_a.mean()), errors, counts, given, freedoms, parts)
+    return welch(float(logs_b.mean() - logs_a.mean()), errors, counts, given, freedoms, parts=parts)
 
 
 def _within_hosts(a: Runs, b: Runs) -> tuple[Floats, Floats, float]:
@@ -235,7 +237,7 @@ def squared_error(values: Floats) -> float:
 
 def welch(
     log_ratio: float, errors: tuple[float, float], counts: tuple[int, int], given: str = "",
-    freedoms: tuple[float, float] | None = None, parts: tuple[Units, ...] = (),
+    freedoms: tuple[float, float] | None = None, *, parts: tuple[Units, ...] = (),
 ) -> Contrast:  # fmt: skip
     """A contrast from both squared standard errors; degrees of freedom by Welch and Satterthwaite.
 

@@ -1,7 +1,7 @@
 """Units that several cells have in common: starts and loads on which more than one point was measured.
 
-What a start of the servers does to one cell it does to all cells that were measured on it. Their errors are then
-not independent, and to add them in squares would count one start as many.
+What a start of the servers does to one cell it does to all cells that were measured on it. Their errors are
+then not independent, and to add them in squares would count one start as many.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def share_units(cells: Sequence[Parts]) -> bool:
 
 
 def mean_units(cells: Sequence[Parts]) -> list[Floats]:
-    """For each sample the mean over all cells of each unit's logarithm; nothing where some unit lacks a cell, or a
-    figure of its own."""
+    """For each sample the mean over all cells of each unit's logarithm; nothing where some unit lacks a
+    cell, or a figure of its own."""
     level = _shared(cells)
     if level is None or len({len(parts) for parts in cells}) > 1:
         return []

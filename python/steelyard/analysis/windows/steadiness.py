@@ -29,7 +29,9 @@ def of_windows(before: Steady | None, after: Steady | None) -> Steady | None:
         return None
     alarms = sum(found.false_alarms for found, _ in judged)  # either may be one
     named = [
-        replace(found, measure=f"{found.measure} {where}", mean=None, half_width=None, alarms=alarms, batches=())
+        replace(
+            found, measure=f"{found.measure} {where}", mean=None, half_width=None, alarms=alarms, batches=()
+        )
         for found, where in judged
     ]
     for worse in (False, None):

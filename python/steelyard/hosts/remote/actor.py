@@ -180,7 +180,6 @@ class HostActor:
     async def forget(self, number: int) -> None:
         """Drop an engine that has ended, or a watch, and its files: they have been fetched."""
         self._watches.pop(number, None)
-        await asyncio.to_thread((scratch() / f"system-{number}.parquet").unlink, missing_ok=True)
         if engine := self._engines.pop(number, None):
             await asyncio.to_thread(shutil.rmtree, engine.folder, ignore_errors=True)
 

@@ -9,8 +9,9 @@ from itertools import permutations
 
 from steelyard.engine.clock import Offset
 from steelyard.errors import InfrastructureError
+from steelyard.hosts.host import HostLostError
 from steelyard.hosts.remote.hello import Hello
-from steelyard.hosts.remote.host import REFUSED_NS, WARNED_NS, HostLostError, RemoteHost
+from steelyard.hosts.remote.host import REFUSED_NS, WARNED_NS, RemoteHost
 from steelyard.spec.units import bytes_text
 
 

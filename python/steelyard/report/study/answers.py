@@ -143,7 +143,9 @@ def answers(model: ReportModel) -> Answers | None:
     info = Results(model.path).info
     factors = tuple(info.get("factors") or ())
     measured = trial_frame(model.path, model).sort("point", "repetition")
-    trials = Trials(_with_all(measured, set(_metrics(asked)), factors), factors, histograms_of(model), series_of(model))
+    trials = Trials(
+        _with_all(measured, set(_metrics(asked)), factors), factors, histograms_of(model), series_of(model)
+    )
     small = asked.form == "small"
     looks = looks_of(info)
     return Answers(
