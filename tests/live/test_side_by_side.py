@@ -163,11 +163,10 @@ def test_an_interruption_keeps_what_is_done_and_the_rest_goes_on(two: Machines, 
 
 
 def test_one_machine_under_two_names_is_refused(two: Machines, tmp_path: Path) -> None:
-    (two.folder / ".ssh" / "config").write_text(f"Host other\n  HostName {two.addresses[0]}\n")
-    names = f"root@{two.addresses[0]},root@other"
+    same = two.addresses[0].replace(".0.", ".")  # 10.77.11 is 10.77.0.11
+    names = f"root@{two.addresses[0]},root@{same}"
     refused = begun(two, tmp_path, "run", "--ssh", names, "--key", str(two.key), "--benches", "2")
     _, error = ended(refused)
-    (two.folder / ".ssh" / "config").unlink()
     assert refused.returncode == 3
     assert "two names" in error
     assert not (tmp_path / "run").exists()

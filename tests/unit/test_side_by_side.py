@@ -46,7 +46,7 @@ def taken_at_once(blocks: Blocks, *benches: str) -> list[tuple[str, Trial]]:
 
     def run(bench: str) -> None:
         given = blocks.take(bench)
-        begun.wait(30)
+        begun.wait()
         while given:
             found.append((bench, given.trial))
             given = blocks.take(bench)
@@ -55,7 +55,7 @@ def taken_at_once(blocks: Blocks, *benches: str) -> list[tuple[str, Trial]]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join()
     return found
 
 
@@ -125,7 +125,7 @@ def test_a_bench_without_work_waits_for_what_another_may_lose(tmp_path: Path) ->
     waiting = threading.Thread(target=lambda: found.append(blocks.take("b")))
     waiting.start()
     blocks.lost("a")
-    waiting.join(30)
+    waiting.join()
     assert found == [running]
 
 
@@ -200,7 +200,7 @@ def test_a_signal_is_told_to_all_benches_and_nothing_more_begins(tmp_path: Path)
     interrupts, both = Interrupts(), threading.Barrier(2)
 
     def run(_bench: Bench, _given: Given) -> Interrupted:
-        both.wait(30)
+        both.wait()
         interrupts.count = 1
         return Interrupted("interrupted")
 

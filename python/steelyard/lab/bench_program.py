@@ -162,18 +162,18 @@ def main(root: Path) -> None:
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what others print is no answer
     told, todo = Told(out), queue.SimpleQueue[tuple[Any, ...] | None]()
+    try:
+        lock = only_one()
+    except SteelyardError as error:
+        told.send("error", error)
+        return
     with Interrupts() as interrupts:
         threading.Thread(target=_listen, args=(todo,), daemon=True).start()
         program = Program(root, told, interrupts)
-        try:
-            lock = only_one()
-        except SteelyardError as error:
-            told.send("error", error)
-            return
         while words := todo.get():
             program.do(*words)
         program.do("release")
-        os.close(lock)
+    os.close(lock)
 
 
 if __name__ == "__main__":
