@@ -45,7 +45,9 @@ def _consistent(actions: tuple[Any, ...]) -> tuple[Any, ...]:
     for controller in _controllers(actions):
         for id_ in before:
             if re.fullmatch(rf"{re.escape(controller.id)}-\d+", id_):
-                raise ValueError(f"'{id_}' is what '{controller.id}' calls one of its changes: call it otherwise")
+                raise ValueError(
+                    f"'{id_}' is what '{controller.id}' calls one of its changes: call it otherwise"
+                )
     return actions
 
 
