@@ -143,8 +143,7 @@ def test_nothing_is_decided_while_a_change_past_its_limit_goes_on(tmp_path: Path
 
 
 def wait_for(play: Play, id_: str, state: str, each_s: int = 0) -> None:
-    """The loop turns until an action's row of that state is kept; each turn so many seconds of the run
-    later."""
+    """The loop turns until an action's row of that state is kept, so many seconds of the run later each."""
     import time
 
     until = time.monotonic() + LIMIT_S
@@ -199,10 +198,8 @@ def test_what_a_controller_cannot_be_is_refused(tmp_path: Path, change: tuple[st
 def test_ids_of_its_changes_are_its_own(tmp_path: Path, id_: str, free: bool) -> None:
     other = f'\n[[timelines.add-1]]\nid = "{id_}"\nat = "1s"\ndo = "flush"\n'
     if free:
-        assert [a.id for a in read(tmp_path, one(CONTROLLED) + other, LIMITED).points[1].timeline] == [
-            "c",
-            id_,
-        ]
+        point = read(tmp_path, one(CONTROLLED) + other, LIMITED).points[1]
+        assert [action.id for action in point.timeline] == ["c", id_]
     else:
         told = fault(tmp_path, one(CONTROLLED) + other, LIMITED)
         assert f"'{id_}' is what 'c' calls one of its changes: call it otherwise" in told

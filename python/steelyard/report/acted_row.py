@@ -31,8 +31,7 @@ def figures(acted: Acted | None) -> Figures:
 def _undone(acted: Acted) -> str | None:
     """Actions that did not end as they should, in words; None where all were done.
 
-    When a controller decides, and how late its changes are, is what is judged: of them only failures are
-    told.
+    When a controller decides, and how late its changes are, is judged: of them only failures are told.
     """
     undone = (one for one in acted.actions if one.how not in (LATE if one.by else ("done",)))
     return "; ".join(f"{one.id} ({one.do}) {one.how}" for one in undone) or None

@@ -11,8 +11,8 @@ from steelyard.analysis.claims.verdict import Answer
 from steelyard.analysis.evidence import Found
 from steelyard.analysis.stats.percentiles import Extremes
 from steelyard.analysis.stats.quotient import Quotient
-from steelyard.analysis.stats.runs import Contrast, Interval, squared_error, welch
-from steelyard.analysis.stats.shared import mean_units, share_units
+from steelyard.analysis.stats.runs import Contrast, Interval, squared_error
+from steelyard.analysis.stats.shared import Floats, mean_units, share_units
 from steelyard.analysis.stats.signs import Signs
 from steelyard.analysis.stats.slopes import Line, by_ranks
 from steelyard.analysis.stats.verdicts import LEVEL, holm
@@ -72,15 +72,25 @@ def pooled(found: Sequence[Contrast]) -> Contrast:
     parts = [c.parts for c in found]
     if len(found) > 1 and share_units(parts):
         if together := mean_units(parts):
-            counts = tuple(units.size for units in together)
-            squares = [squared_error(units) for units in together]
-            return welch(log_ratio, squares, counts, given)
+            return _of_units(log_ratio, together, given)
         error = sum(c.error for c in found) / len(found)
         return Contrast(log_ratio, error, min(c.freedom for c in found), (count, count), given)
     squares = [c.error**2 for c in found]
     each = sum(s**2 / c.freedom for s, c in zip(squares, found, strict=True))
     freedom = sum(squares) ** 2 / each if each and math.isfinite(each) else found[0].freedom
     return Contrast(log_ratio, math.sqrt(sum(squares)) / len(found), freedom, (count, count), given)
+
+
+def _of_units(log_ratio: float, samples: Sequence[Floats], given: str) -> Contrast:
+    """A contrast of the means of independent units, of as many samples as it is made from."""
+    squares = [squared_error(units) for units in samples]
+    fewest = min(units.size for units in samples)
+    total = sum(squares)
+    if not math.isfinite(total):
+        return Contrast(log_ratio, math.inf, 1.0, (fewest, fewest), given)
+    each = sum(s**2 / (units.size - 1) for s, units in zip(squares, samples, strict=True))
+    freedom = total**2 / each if each else fewest - 1.0
+    return Contrast(log_ratio, math.sqrt(total), freedom, (fewest, fewest), given)
 
 
 def chance(found: Sequence[Compared]) -> float:

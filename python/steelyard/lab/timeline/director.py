@@ -155,8 +155,7 @@ class Director:
                 self._states = [*self._states, self._state(decided, by=state.id)]
 
     def _goes_on(self, action: str) -> bool:
-        """Whether it has not ended, or is still at work past its limit: the cluster is not yet what it will
-        be."""
+        """Whether it has not ended, or is at work past its limit: the cluster is not yet what it will be."""
         thread = self._threads.get(action)
         return action not in self._ended or (thread is not None and thread.is_alive())
 
