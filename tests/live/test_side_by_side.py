@@ -81,8 +81,8 @@ def verdicts(two: Machines, folder: Path) -> dict[str, str]:
     process = two.steelyard("report", str(folder), "--format", "json")
     _, error = ended(process)
     assert process.returncode == 0, error
-    answers = json.loads((folder / "report.json").read_text())["answers"]
-    return {claim["id"]: claim["verdict"] for claim in answers["claims"]}
+    claims = json.loads((folder / "report.json").read_text())["claims"]
+    return {claim["id"]: claim["direction"] for claim in claims}
 
 
 def test_a_study_on_two_benches_is_the_study_on_one_machine(two: Machines, tmp_path: Path) -> None:

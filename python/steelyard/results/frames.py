@@ -44,12 +44,12 @@ class Results:
         """One row a trial, planned ones included: its point, how it ended, and the figures of one phase.
 
         Columns: `trial`, `point`, `system`, `variant`, `repetition`, `seed`, `group`, `data`, `host`,
-        `status`, `tainted`, `reason`; one for each factor; `seconds`, `operations`, `ok`, `failed`, `ok_per_s`
-        (successes within the offered window, over it), `around_s` (starting engines and connecting, which
-        YCSB's run time holds), `run_s` (both together), `run_per_s` (operations over that), in a closed loop
-        `outside_s` (`run_s` without what each client spent in operations); then `OP_count`, `OP_ok` and
-        `OP_CLOCK_FIGURE_ns` such as `read_service_p99_ns`, `total_response_mean_ns`. A
-        factor whose levels are of several types is text.
+        `status`, `tainted`, `reason`; one for each factor; `seconds`, `operations`, `ok`, `failed`,
+        `ok_per_s` (successes within the offered window, over it), `around_s` (starting engines and
+        connecting, which YCSB's run time holds), `run_s` (both together), `run_per_s` (operations over
+        that), in a closed loop `outside_s` (`run_s` without what each client spent in operations); then
+        `OP_count`, `OP_ok` and `OP_CLOCK_FIGURE_ns` such as `read_service_p99_ns`,
+        `total_response_mean_ns`. A factor whose levels are of several types is text.
         """
         found = {trial.number: trial for trial in self._run.trials}
         rows = [self._row(said, found.get(int(said["trial"])), phase) for said in self.planned()]
