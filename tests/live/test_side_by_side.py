@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from ssh_machines import AHEAD_S, LIMIT_S, Machines, machines
 
+from steelyard.analysis.stats.runs import FEW
 from steelyard.engine.path import find_engine
 
 NS = 1_000_000_000
@@ -81,8 +82,14 @@ def verdicts(two: Machines, folder: Path) -> dict[str, str]:
     process = two.steelyard("report", str(folder), "--format", "json")
     _, error = ended(process)
     assert process.returncode == 0, error
-    answers = json.loads((folder / "report.json").read_text())["answers"]
-    return {claim["id"]: claim["verdict"] for claim in answers["claims"]}
+    claims = json.loads((folder / "report.json").read_text())["claims"]
+    return {claim["id"]: claim["direction"] for claim in claims}
+
+
+def decided(folder: Path) -> str:
+    """What the claim must come to: other guests of the machine that runs this test may disturb trials."""
+    good = [row["point"] for row in rows(folder) if not row["tainted"]]
+    return "confirmed" if min(good.count(point) for point in (1, 2)) >= FEW else "inconclusive"
 
 
 def test_a_study_on_two_benches_is_the_study_on_one_machine(two: Machines, tmp_path: Path) -> None:
@@ -94,7 +101,8 @@ def test_a_study_on_two_benches_is_the_study_on_one_machine(two: Machines, tmp_p
     _, error = ended(here)
     assert here.returncode == 0, error
     assert plan(tmp_path / "there") == plan(tmp_path / "here")
-    assert verdicts(two, tmp_path / "there") == verdicts(two, tmp_path / "here") == {"C1": "confirmed"}
+    for out in ("there", "here"):
+        assert verdicts(two, tmp_path / out) == {"C1": decided(tmp_path / out)}
     hosts: dict[int, set[str]] = {}
     for row in rows(tmp_path / "there"):
         hosts.setdefault(row["repetition"], set()).add(row["host"])

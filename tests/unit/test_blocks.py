@@ -232,6 +232,7 @@ def test_in_what_benches_are_unlike() -> None:
 
 GIVEN = """
 repetitions = 4
+reset = "none"
 workload = "c"
 [system]
 kind = "hosts"
