@@ -115,9 +115,8 @@ def test_a_study_on_two_benches_is_the_study_on_one_machine(two: Machines, tmp_p
         machine = [f"root@{address}" for address in two.addresses].index(row["host"]) + 1
         assert before < said["phases"][0]["start_ns"] - machine * AHEAD_S * NS < time.monotonic_ns()
     assert [*two.processes(1), *two.processes(2)] == []
-    assert {path.name for path in (tmp_path / "there").iterdir()} == {
-        path.name for path in (tmp_path / "here").iterdir()
-    }
+    left = [{path.name for path in (tmp_path / out).iterdir()} for out in ("there", "here")]
+    assert left[0] - {"attempts"} == left[1] - {"attempts"}, "but for trials that were disturbed and run again"
 
 
 def until(process: subprocess.Popen[str], text: str, count: int = 1) -> None:
