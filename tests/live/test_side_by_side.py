@@ -116,7 +116,7 @@ def test_a_study_on_two_benches_is_the_study_on_one_machine(two: Machines, tmp_p
         assert before < said["phases"][0]["start_ns"] - machine * AHEAD_S * NS < time.monotonic_ns()
     assert [*two.processes(1), *two.processes(2)] == []
     left = [{path.name for path in (tmp_path / out).iterdir()} for out in ("there", "here")]
-    assert left[0] - {"attempts"} == left[1] - {"attempts"}, "but for trials that were disturbed and run again"
+    assert left[0] - {"attempts"} == left[1] - {"attempts"}, "but for trials that were run again"
 
 
 def until(process: subprocess.Popen[str], text: str, count: int = 1) -> None:
