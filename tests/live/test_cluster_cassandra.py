@@ -14,9 +14,10 @@ import psutil
 import pytest
 
 from steelyard.errors import InfrastructureError, InputError
-from steelyard.hosts import cgroup, records
+from steelyard.hosts import cgroup, network, records
 from steelyard.hosts.local import LocalHost
 from steelyard.hosts.process import Identity, alive, wait_gone
+from steelyard.hosts.snapshots import store
 from steelyard.systems.cassandra import ring
 from steelyard.systems.cassandra.cql_probe import ALL, answers, ask
 from steelyard.systems.cassandra.login import CqlPlace
@@ -164,7 +165,8 @@ def test_two_clusters_at_once_and_no_name_twice(cassandra3: CassandraTestbed, cl
 def test_occupied_port_names_the_process(cluster: Make) -> None:
     import socket
 
-    free = f"127.10.{max(int(r.block.split('.')[2]) for r in records.records()) + 1}.1"
+    taken = {record.block for record in records.records()}
+    free = f"{network.free_block(taken, namespaced=False, wanted=store.blocks())}.1"
     with socket.create_server((free, 9042)), pytest.raises(InfrastructureError) as caught:
         cluster("blocked").up(print)
     assert f"{free}:9042 is already used by" in caught.value.message

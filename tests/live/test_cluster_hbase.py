@@ -16,7 +16,8 @@ import pytest
 from over_the_wire import FAMILY, WAIT_S, active, create_table, specs
 
 from steelyard.errors import InfrastructureError
-from steelyard.hosts import cgroup, records
+from steelyard.hosts import cgroup, network, records
+from steelyard.hosts.snapshots import store
 from steelyard.systems.hbase import admin, jmx, serving, wire
 from steelyard.systems.hbase.layout import DATANODE, MASTER, REGIONSERVER, HBaseSpec, having
 from steelyard.systems.hbase.testbed import HBaseTestbed
@@ -183,7 +184,8 @@ def test_collected_files_tell_how_each_server_was_started(hbase3: HBaseTestbed, 
 def test_occupied_port_names_the_process_and_the_way_out(hbase_cluster: Make) -> None:
     import socket
 
-    free = f"127.10.{max(int(r.block.split('.')[2]) for r in records.records()) + 1}.1"
+    taken = {record.block for record in records.records()}
+    free = f"{network.free_block(taken, namespaced=False, wanted=store.blocks())}.1"
     with socket.create_server((free, 16020)), pytest.raises(InfrastructureError) as caught:
         hbase_cluster("hblocked").up(print)
     assert f"{free}:16020 is already used by" in caught.value.message
