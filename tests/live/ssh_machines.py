@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "steelyard.data" / "scripts" / "steelyard"
 SSHD = "/usr/sbin/sshd"
@@ -35,6 +37,15 @@ SetEnv {environment}
 
 def run(*words: str) -> None:
     subprocess.run(words, check=True, capture_output=True)
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """What it printed until its end; one that does not end is killed, and what it said is shown."""
+    try:
+        return process.communicate(timeout=LIMIT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        pytest.fail("\n".join(process.communicate()))
 
 
 class Machines:

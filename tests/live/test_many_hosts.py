@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ssh_machines import AHEAD_S, LIMIT_S, Machines, machines
+from ssh_machines import AHEAD_S, LIMIT_S, Machines, ended, machines
 
 from steelyard.engine.path import find_engine
 from steelyard.results.read import TrialResult
@@ -54,15 +54,6 @@ def run_of(said: dict[str, Any]) -> dict[str, Any]:
 def asked(summary: dict[str, Any]) -> dict[str, int]:
     """Operations of each kind."""
     return {kind: found["count"] for kind, found in summary["ops"].items() if kind != "TOTAL"}
-
-
-def ended(process: subprocess.Popen[str]) -> tuple[str, str]:
-    """What it printed until its end; one that does not end is killed, and what it said is shown."""
-    try:
-        return process.communicate(timeout=LIMIT_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        pytest.fail("\n".join(process.communicate()))
 
 
 def begun(two: Machines, out: Path, duration: str = "300s") -> subprocess.Popen[str]:

@@ -87,8 +87,7 @@ def test_the_hbase_client_does_what_it_says(hbase3: HBaseTestbed) -> None:
 
 
 def test_the_official_client_reads_what_ours_wrote_and_the_reverse(hbase3: HBaseTestbed) -> None:
-    assert hbase3.launch is not None
-    jars = hbase3.launch.hbase.jars.folder
+    jars = hbase3.launches.on().hbase.jars.folder
     environment = {
         "STEELYARD_TEST_HBASE": registry(hbase3),
         "STEELYARD_TEST_HBASE_CLASSPATH": f"{jars}/*",

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ssh_machines import AHEAD_S, Machines, machines
+from ssh_machines import AHEAD_S, Machines, ended, machines
 
 from steelyard.engine.path import find_engine
 from steelyard.folders import cache_folder
@@ -38,13 +38,9 @@ def ssh(five: Machines, *which: int) -> list[str]:
     return ["--ssh", named, "--key", str(five.key)]
 
 
-def ended(process: subprocess.Popen[str], status: int = 0) -> str:
-    """What it printed; one that does not end is killed, and what it said is shown."""
-    try:
-        told, error = process.communicate(timeout=LIMIT_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        pytest.fail("\n".join(process.communicate()))
+def ends_with(process: subprocess.Popen[str], status: int = 0) -> str:
+    """What it printed until it ended so."""
+    told, error = ended(process)
     assert process.returncode == status, error
     return told
 
@@ -97,7 +93,9 @@ def check(five: Machines, out: Path, nodes: int) -> None:
 
 def test_cassandra_on_three_machines_under_load_from_two(five: Machines, tmp_path: Path) -> None:
     out = tmp_path / "one"
-    ended(bench(five, "cassandra", out, "--rf", "3", "--write-consistency", "QUORUM", "--duration", "15s"))
+    ends_with(
+        bench(five, "cassandra", out, "--rf", "3", "--write-consistency", "QUORUM", "--duration", "15s")
+    )
     check(five, out, 3)
     assert {node["address"] for node in manifest(out)["system"]["nodes"]} == {
         five.addresses[i - 1] for i in SERVERS
@@ -128,7 +126,7 @@ def test_a_killed_worker_is_a_dead_node_of_a_secure_cluster(five: Machines, tmp_
     until_run(one)
     [worker] = [line.split()[0] for line in five.processes(5) if "steelyard.hosts.remote.worker" in line]
     os.kill(int(worker), signal.SIGKILL)
-    ended(one)
+    ends_with(one)
     assert five.processes(5) == []
     said = manifest(out)
     [death] = [entry["detail"] for entry in said["timeline"] if entry["event"] == "server died"]
@@ -165,10 +163,12 @@ def test_a_machine_that_is_cut_off_ends_its_servers(five: Machines, tmp_path: Pa
 
 def test_a_cluster_over_machines_stays_and_goes(five: Machines, tmp_path: Path) -> None:
     there = ssh(five, *SERVERS)
-    told = ended(five.steelyard("cluster", "up", "cassandra", "--profile", "quick", "--name", "lab", *there))
+    told = ends_with(
+        five.steelyard("cluster", "up", "cassandra", "--profile", "quick", "--name", "lab", *there)
+    )
     assert "used with: steelyard bench cassandra --hosts" in told
     assert all(len(javas(five, i)) == 1 for i in SERVERS)
-    status = ended(five.steelyard("cluster", "status", "lab", *there))
+    status = ends_with(five.steelyard("cluster", "status", "lab", *there))
     assert status.count(" up ") == 3
     assert status.count("3/3") == 3
     hosts = ",".join(five.addresses[i - 1] for i in SERVERS)
@@ -186,16 +186,16 @@ def test_a_cluster_over_machines_stays_and_goes(five: Machines, tmp_path: Path) 
         "--operations",
     ]
     far = ssh(five, *LOAD)
-    ended(five.steelyard(*words, "3000", *far, "--no-report", "--out", str(tmp_path / "given")))
+    ends_with(five.steelyard(*words, "3000", *far, "--no-report", "--out", str(tmp_path / "given")))
     assert manifest(tmp_path / "given")["status"] == "done"
-    ended(five.steelyard("cluster", "down", "lab", *there))
+    ends_with(five.steelyard("cluster", "down", "lab", *there))
     assert not any(javas(five, i) for i in SERVERS)
-    assert "no clusters" in ended(five.steelyard("cluster", "list", *there))
+    assert "no clusters" in ends_with(five.steelyard("cluster", "list", *there))
 
 
 def test_hbase_on_three_machines_under_load_from_two(five: Machines, tmp_path: Path) -> None:
     out = tmp_path / "one"
-    ended(bench(five, "hbase", out, "--duration", "10s"))
+    ends_with(bench(five, "hbase", out, "--duration", "10s"))
     check(five, out, 4)
     by_name = {node["name"]: node for node in manifest(out)["system"]["nodes"]}
     assert by_name["master1"]["host"] == by_name["node1"]["host"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ssh_machines import AHEAD_S, LIMIT_S, Machines, machines
+from ssh_machines import AHEAD_S, Machines, ended, machines
 
 from steelyard.analysis.stats.runs import FEW
 from steelyard.engine.path import find_engine
@@ -56,14 +56,6 @@ def begun(two: Machines, folder: Path, out: str, *more: str, **form: Any) -> sub
 
 def benches(two: Machines) -> list[str]:
     return ["--ssh", two.ssh, "--key", str(two.key), "--benches", "2"]
-
-
-def ended(process: subprocess.Popen[str]) -> tuple[str, str]:
-    try:
-        return process.communicate(timeout=LIMIT_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        pytest.fail("\n".join(process.communicate()))
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:

@@ -131,9 +131,8 @@ def _cassandra(testbed: CassandraTestbed, name: str, folder: Path) -> Pair:
 
 def _hbase(testbed: HBaseTestbed, name: str, folder: Path) -> Pair:
     """On a table that ours makes, of one record that either writes over."""
-    assert testbed.launch is not None
     sources = [JAVA / "ycsb" / "HBaseBinding.java", *(JAVA / "peer").glob("*.java")]
-    real = RealYcsb("HBaseBinding", sources, f"{testbed.launch.hbase.jars.folder}/*", folder=folder)
+    real = RealYcsb("HBaseBinding", sources, f"{testbed.launches.on().hbase.jars.folder}/*", folder=folder)
     servers = ",".join(testbed.driver()["registry"])
     said = (f"hbase.client.bootstrap.servers={servers}", "columnfamily=cf", f"table={name}")
     words = [word for one in said for word in ("-p", one)]

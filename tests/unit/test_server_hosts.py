@@ -3,46 +3,35 @@
 from __future__ import annotations
 
 import os
-import pickle
 import stat
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from getpass import getuser
 from io import BytesIO
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from test_host_port import SERVER, StandIn
+from server_machines import NAMES, Spread, hosts, identity, make, recorded, state, there
 from test_remote_hosts import Actor, manifest
-from typer.testing import CliRunner
 
-from steelyard.cli import app
-from steelyard.cli.found_clusters import Files, end, nodes_of, parts, parts_of
-from steelyard.cli.load_hosts import check_points
-from steelyard.cli.server_hosts import Roles, one_node_each, roles_of, server_hosts, using
 from steelyard.errors import InfrastructureError, InputError
 from steelyard.hosts import process
 from steelyard.hosts.artifacts import Jars
 from steelyard.hosts.cgroup import Group
-from steelyard.hosts.host import Host, HostLostError
+from steelyard.hosts.host import HostLostError
 from steelyard.hosts.java import Java
 from steelyard.hosts.local import LocalHost
 from steelyard.hosts.network import Endpoint
 from steelyard.hosts.process import Identity
-from steelyard.hosts.remote.addresses import addresses
 from steelyard.hosts.remote.engine import _files
 from steelyard.hosts.remote.host import RemoteHost
 from steelyard.hosts.server_hosts import JoinedWatch, ServerHost, ServerHosts
-from steelyard.hosts.snapshots import Rules, Snapshot
+from steelyard.hosts.snapshots import Snapshot
 from steelyard.lab.server_hosts import ServerMachines
 from steelyard.spec.hbase import HBaseSystem
-from steelyard.spec.load import Load
 from steelyard.spec.local import LocalSystem
-from steelyard.spec.models import Study
 from steelyard.spec.system import CassandraSystem, NullSystem
-from steelyard.spec.workload import CORE
 from steelyard.systems import create
 from steelyard.systems.capabilities import AddOptions, require
 from steelyard.systems.cassandra.config import AGENT_PORT, CassandraSpec
@@ -52,120 +41,13 @@ from steelyard.systems.cassandra.testbed import CassandraTestbed
 from steelyard.systems.hbase.launch import Launch, Parts
 from steelyard.systems.hbase.layout import DATANODE, REGIONSERVER
 from steelyard.systems.hbase.testbed import HBaseTestbed
-from steelyard.systems.node import Node, NodeSpec
+from steelyard.systems.node import Node
 from steelyard.systems.placement import unlike
 from steelyard.systems.server import ServerSpec
 from steelyard.watch.table import Table
 
-NAMES = ("a", "b", "c")
-
-
-class Machine:
-    """A machine behind a wire, with a state folder of its own; it can be lost.
-
-    Attributes:
-        asked: the methods of the port that it was asked.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.lost, self.asked = folder, False, list[str]()
-        self._there = LocalHost()
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        def call(*given: Any, **words: Any) -> Any:
-            if self.lost:
-                raise HostLostError("the host b is lost")
-            self.asked.append(name)
-            before = os.environ["STEELYARD_STATE"]
-            os.environ["STEELYARD_STATE"] = str(self.folder)
-            try:
-                done = getattr(self._there, name)(*carried(given), **carried(words))
-            finally:
-                os.environ["STEELYARD_STATE"] = before
-            return done if name == "watch" else carried(done)
-
-        return call
-
-
-def carried(value: Any) -> Any:
-    """What arrives at the other end of a wire."""
-    return pickle.loads(pickle.dumps(value))  # noqa: S301 - our own bytes
-
-
-def never(_path: PurePosixPath) -> bool:
-    """No file is linked."""
-    return False
-
-
-class Spread(StandIn):
-    """The stand-in, whose nodes' files are where they are."""
-
-    rules = Rules(("data",), never)
-
-    def _make_node(self, spec: NodeSpec, group: Group) -> Node:
-        self.host_of(spec).put(spec.folder / "conf" / "settings", "quick")
-        words = [sys.executable, "-c", SERVER]
-        server = ServerSpec(spec.name, spec.folder, lambda: words, host=spec.host)
-        return Node(spec, group, [self._server(server, group)])
-
-    def _wait_serves(self, found: Node, say: Callable[[str], None]) -> None:
-        while b"serving" not in found.host.get(found.spec.folder / "logs" / "stdout.log"):
-            assert found.alive
-        say(f"{found.name} serves")
-
-
-@pytest.fixture(autouse=True)
-def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STEELYARD_STATE", str(tmp_path / "state"))
-
-
-@pytest.fixture
-def hosts(tmp_path: Path) -> ServerHosts:
-    """Three machines: a, b and c."""
-    return ServerHosts(
-        [
-            ServerHost(name, machine, f"127.0.0.{place}", tmp_path / name / "clusters")  # type: ignore[arg-type]
-            for place, name in enumerate(NAMES, 2)
-            for machine in [Machine(tmp_path / name)]
-        ]
-    )
-
-
-@pytest.fixture
-def make(tmp_path: Path, hosts: ServerHosts) -> Iterator[Callable[..., Spread]]:
-    made: list[Spread] = []
-
-    def cluster(name: str = "one", *, stays: bool = False, **words: Any) -> Spread:
-        system = LocalSystem.model_validate({"kind": "stand-in", "nodes": 2, **words})
-        made.append(Spread(system, name=name, root=tmp_path / "work", host=hosts, stays=stays))
-        return made[-1]
-
-    yield cluster
-    for found in made:
-        for machine in hosts.machines:
-            there(machine).lost = False
-        found.down(lambda _: None)
-
-
-def there(machine: ServerHost) -> Machine:
-    found: Any = machine.host
-    assert isinstance(found, Machine)
-    return found
-
-
-def recorded(hosts: ServerHosts) -> dict[str, list[str]]:
-    """Machine -> the nodes that its records have."""
-    return {
-        machine.name: [str(node["name"]) for record in machine.host.records() for node in record.nodes]
-        for machine in hosts.machines
-    }
-
-
-def identity(cluster: Spread, name: str) -> Identity:
-    found = cluster.node(name).servers[0].identity
-    assert found is not None
-    return found
-
+__all__ = ["hosts", "make", "state"]
+"""Fixtures."""
 
 # --- where nodes are ---
 
@@ -495,103 +377,3 @@ def test_what_was_brought_from_a_machine_outlives_it(tmp_path: Path) -> None:
     never = RemoteHost("c", "10.0.0.3", Actor((True, 8), OSError("gone")), None).watch([], {})
     with pytest.raises(HostLostError, match="nothing was brought from it before"):
         never.write(tmp_path / "2.parquet")
-
-
-# --- words ---
-
-
-def test_the_first_machines_drive_and_the_next_ones_serve() -> None:
-    a, b, c = addresses("a,b,c")
-    assert roles_of("a,b,c", 1, 2) == Roles((a,), (b, c))
-    assert roles_of("a,b,c", None, 2) == Roles((a,), (b, c))
-    assert roles_of("a,b,c", None, 3) == Roles((), (a, b, c))
-    assert roles_of("a,b,c", 0, 2) == Roles((), (a, b))
-    assert roles_of("a,b,c", 2, None) == Roles((a, b), ())
-    for load, servers in ((2, 2), (None, 4), (None, 0), (-1, 2)):
-        with pytest.raises(InputError, match="--ssh names 3 machines"):
-            roles_of("a,b,c", load, servers)
-    with pytest.raises(InputError, match="go with --ssh"):
-        roles_of(None, None, 2)
-
-
-def test_each_server_host_has_a_node_unless_it_is_said_how_many() -> None:
-    machines = addresses("a,b,c")
-    assert one_node_each({"clients": 4}, machines) == {"clients": 4, "nodes": 3}
-    assert one_node_each({"nodes": 2}, machines) == {"nodes": 2}
-    assert one_node_each({"datacenters": "dc1=2"}, machines) == {"datacenters": "dc1=2"}
-    assert Roles(machines[:2], machines[2:]).words({}) == {"engines": 2, "nodes": 1}
-    assert Roles((), machines).words({"engines": 4}) == {"engines": 4, "nodes": 3}
-
-
-def test_only_nodes_of_ours_are_laid_over_machines() -> None:
-    study = Study(name="x", system=NullSystem(), workload=CORE["a"], load=Load())
-    with pytest.raises(InputError, match="--server-hosts: null starts no nodes"):
-        using(study, Roles((), addresses("a")), None, None).__enter__()
-    local = Study(name="x", system=CassandraSystem(), workload=CORE["a"], load=Load(), cache="cold")
-    with pytest.raises(InputError, match='cache = "cold" drops the page cache of this host'):
-        using(local, Roles((), addresses("a")), None, None).__enter__()
-    with pytest.raises(InputError, match="answer on this machine alone") as no:
-        check_points(local, addresses("a"))
-    assert "--server-hosts" in str(no.value.hint)
-    check_points(local, addresses("a"), apart=True)
-
-
-def test_a_machine_that_others_do_not_reach_is_refused() -> None:
-    far = [RemoteHost(name, address, Actor((True, Path("/s")), (True, Path("/s"))), None)
-           for name, address in (("a", "10.0.0.1"), ("localhost", "127.0.0.1"))]  # fmt: skip
-    with pytest.raises(
-        InputError, match=r"localhost is reached at 127\.0\.0\.1, where other machines do not"
-    ):
-        server_hosts(far)
-    assert [machine.address for machine in server_hosts(far[1:]).machines] == ["127.0.0.1"]
-
-
-def test_flags_of_server_hosts_go_with_ssh() -> None:
-    for command in (["bench", "cassandra", "--server-hosts", "2"], ["cluster", "status", "--key", "k"]):
-        done = CliRunner().invoke(app, command)
-        assert done.exit_code == 2
-        assert "go with --ssh" in done.output
-
-
-# --- clusters that stay ---
-
-
-def test_a_cluster_that_stays_is_found_again_by_the_records_there(
-    make: Callable[..., Spread], hosts: ServerHosts
-) -> None:
-    make("lab", stays=True).up(lambda _: None)
-    assert [(part.machine, part.record.name) for part in parts(hosts)] == [("a", "lab"), ("b", "lab")]
-    found = [
-        (part.machine, node["name"], len(part.record.nodes))
-        for part, node in nodes_of(parts_of("lab", hosts))
-    ]
-    assert found == [("a", "node1", 2), ("b", "node2", 2)]
-    assert [part.record.addresses for part in parts(hosts)] == ["127.0.0.2", "127.0.0.3"]
-    log = Path("logs", "stdout.log")
-    where = {Path(node["folder"]) / log: part.host for part, node in nodes_of(parts_of("lab", hosts))}
-    assert [Files(where).get(path, -8) for path in where] == [b"serving\n", b"serving\n"]
-    with pytest.raises(InputError, match="no cluster named 'other' on a, b, c"):
-        parts_of("other", hosts)
-    servers = [one for part in parts(hosts) for one in part.record.processes.values()]
-    end("lab", hosts)
-    assert not any(map(process.alive, servers))
-    assert parts(hosts) == []
-
-
-def test_a_cluster_here_is_found_by_its_record(tmp_path: Path) -> None:
-    host: Host = LocalHost()
-    made = StandIn(LocalSystem(kind="stand-in"), name="lab", root=tmp_path / "w", host=host, stays=True)
-    made.up(lambda _: None)
-    [part] = parts_of("lab", LocalHost())
-    assert (part.machine, part.record.addresses) == ("", f"{made.block}.*")
-    end("lab", LocalHost())
-    with pytest.raises(InputError, match="no cluster named 'lab'"):
-        parts_of("lab", LocalHost())
-
-
-def test_a_machine_is_named_where_it_refuses(tmp_path: Path) -> None:
-    """Every error of the port that comes from another machine begins with its name."""
-    refused = RemoteHost("b", "10.0.0.2", Actor((False, InfrastructureError("no Java", hint="get it"))), None)
-    with pytest.raises(InfrastructureError, match=r"^b: no Java$") as caught:
-        refused.as_host().list(tmp_path)
-    assert caught.value.hint == "get it"

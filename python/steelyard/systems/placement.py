@@ -19,6 +19,23 @@ from steelyard.hosts.snapshots import Restored, Rules, Snapshot
 from steelyard.systems.node import NodeSpec
 
 SpecT = TypeVar("SpecT", bound=NodeSpec)
+LaunchT = TypeVar("LaunchT")
+
+
+class Launches(dict[str, LaunchT]):
+    """Machine -> what the servers there have in common; empty until the cluster comes up."""
+
+    @property
+    def first(self) -> LaunchT | None:
+        """That of the first machine, for what is alike on all; None before the cluster comes up."""
+        return next(iter(self.values()), None)
+
+    def on(self, machine: str | None = None) -> LaunchT:
+        """That of a machine, or the first; raises InfrastructureError before the cluster comes up."""
+        found = self.first if machine is None else self.get(machine)
+        if found is None:
+            raise InfrastructureError("the cluster is not up")
+        return found
 
 
 class Placement:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from steelyard.errors import InfrastructureError, MissingToolError
+from steelyard.errors import MissingToolError
 from steelyard.hosts.cgroup import Group
 from steelyard.hosts.host import Host, said_jars
 from steelyard.hosts.network import Endpoint
@@ -33,7 +33,7 @@ from steelyard.systems.cassandra.login import CqlPlace, Login
 from steelyard.systems.cassandra.node import LocalNode
 from steelyard.systems.cluster import START_LIMIT_S
 from steelyard.systems.node import NodeSpec, ask_to_leave
-from steelyard.systems.placement import unlike
+from steelyard.systems.placement import Launches, unlike
 from steelyard.systems.server import ServerSpec
 from steelyard.watch.target import WatchTarget
 
@@ -63,7 +63,7 @@ class CassandraTestbed(ChangingCassandra):
         self.shared = config.settings(system, self.line) | secured.settings(system, self.line)
         self.tokens = config.tokens_of(system, self.shared)
         self._warnings = replication.check(system)
-        self.launches: dict[str, Launch] = {}
+        self.launches = Launches[Launch]()
         self._check_placement()
         if clients and system.secure:
             self.lacking = {
@@ -76,10 +76,12 @@ class CassandraTestbed(ChangingCassandra):
 
     def _fetch(self, say: Say) -> None:
         cores, machines = self.cores, self.placement.machines
-        self.launches = {
-            machine.name: self._launch_on(machine.host, cores, first, say)
-            for first, machine in enumerate(machines, 1)
-        }
+        self.launches = Launches(
+            {
+                machine.name: self._launch_on(machine.host, cores, first, say)
+                for first, machine in enumerate(machines, 1)
+            }
+        )
         self._warnings += unlike({name: launch.java.full for name, launch in self.launches.items()})
 
     def _launch_on(self, host: Host, cores: int, first: int, say: Say) -> Launch:
@@ -138,7 +140,7 @@ class CassandraTestbed(ChangingCassandra):
 
     def _make_with(self, spec: NodeSpec, group: Group, yaml: dict[str, Any], *options: str) -> LocalNode:
         assert isinstance(spec, CassandraSpec)  # noqa: S101 - it came from `_specs` or `_reserved`
-        launch, host = self._launched(spec.host), self.host_of(spec)
+        launch, host = self.launches.on(spec.host), self.host_of(spec)
         all_ = [*self.specs, *self.reserve, spec]
         if self.security:
             self.security.write(host, spec)
@@ -174,23 +176,12 @@ class CassandraTestbed(ChangingCassandra):
     def _after_up(self, say: Say) -> None:
         """Make the class archive that the next start will use, once there is a list of classes."""
         for found in self.nodes:
-            launch = self._launched(found.spec.host)
+            launch = self.launches.on(found.spec.host)
             classes = launch.class_list(found.spec)
             if found.spec.number == launch.listed and found.host.list(classes.parent, classes.name):
                 say("making the class archive for the next starts (once)")
                 if not found.host.make_class_archive(launch.java, launch.jars.paths, [classes]):
                     say("no class archive could be made; starts stay as they are")
-
-    @property
-    def launch(self) -> Launch | None:
-        """What its servers have in common: of several machines those of the first."""
-        return next(iter(self.launches.values()), None)
-
-    def _launched(self, host: str | None = None) -> Launch:
-        found = self.launch if host is None else self.launches.get(host)
-        if found is None:
-            raise InfrastructureError(f"cluster {self.name} is not up")
-        return found
 
     # --- what it is ---
 
@@ -204,7 +195,7 @@ class CassandraTestbed(ChangingCassandra):
         return self.security.login() if self.security else Login()
 
     def _agent_port(self) -> int | None:
-        return AGENT_PORT if self.launch and self.launch.agent else None
+        return AGENT_PORT if (launch := self.launches.first) and launch.agent else None
 
     def answers_at(self) -> list[str]:
         """Where clients ask first."""
@@ -232,7 +223,7 @@ class CassandraTestbed(ChangingCassandra):
 
     def facts(self) -> dict[str, Any]:
         """The manifest's `system` section."""
-        launch = self._launched()
+        launch = self.launches.on()
         return {
             **facts.cluster_facts(
                 self.system, self.version, self.line, launch, self.shared, apart=self.placement.apart

@@ -45,7 +45,7 @@ from steelyard.systems.hbase.layout import (
 from steelyard.systems.hbase.leaving import LeavingHBase
 from steelyard.systems.hbase.node import HBaseNode
 from steelyard.systems.node import NodeSpec
-from steelyard.systems.placement import unlike
+from steelyard.systems.placement import Launches, unlike
 from steelyard.systems.server import Server
 from steelyard.systems.waiting import wait_rest, wait_until
 from steelyard.watch.beans import Role
@@ -73,7 +73,7 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
     ) -> None:
         super().__init__(system, name=name, root=root, host=host, stays=stays)
         self.version, self.line = versions.resolve(system.version)
-        self.launches: dict[str, Launch] = {}
+        self.launches = Launches[Launch]()
         if self.placement.apart and system.standalone:
             raise InputError("a standalone HBase has its ZooKeeper on loopback: it cannot be on another host")
         self._check_placement()
@@ -81,14 +81,14 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
     # --- its life ---
 
     def _fetch(self, say: Say) -> None:
-        self.launches = {
+        self.launches = Launches({
             machine.name: made_of.launch_on(
                 machine.host, self.system, self.version, self.line,
                 cores=self.cores, listed=self._listed(machine.name), say=say,
             )
             for machine in self.placement.machines
-        }  # fmt: skip
-        launch = self._launched()
+        })  # fmt: skip
+        launch = self.launches.on()
         self._warnings += defaults.unknown(self.system.hbase_site, launch.hbase.defaults, "hbase-site")
         if launch.hdfs:
             self._warnings += defaults.unknown(self.system.hdfs_site, launch.hdfs.defaults, "hdfs-site")
@@ -121,7 +121,7 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
 
     def _make_node(self, spec: NodeSpec, group: Group) -> HBaseNode:
         assert isinstance(spec, HBaseSpec)  # noqa: S101 - it came from `_specs`
-        launch, host = self._launched(spec.host), self.host_of(spec)
+        launch, host = self.launches.on(spec.host), self.host_of(spec)
         for part in config.WEBAPPS:
             host.make_folder(spec.folder / "conf" / part)
         restored = self.origin is not None
@@ -197,17 +197,6 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
             specs = [found.spec for found in self.nodes if found.spec.host == name]
             made_of.make_archives(self.placement.on(name), launch, specs, say)
 
-    @property
-    def launch(self) -> Launch | None:
-        """What its servers have in common: of several machines those of the first."""
-        return next(iter(self.launches.values()), None)
-
-    def _launched(self, host: str | None = None) -> Launch:
-        found = self.launch if host is None else self.launches.get(host)
-        if found is None:
-            raise InfrastructureError(f"cluster {self.name} is not up")
-        return found
-
     # --- what it is ---
 
     def answers_at(self) -> list[str]:
@@ -249,7 +238,7 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
             **facts.cluster_facts(
                 self.system,
                 self.version,
-                self._launched(),
+                self.launches.on(),
                 roles,
                 restored=self.origin is not None,
                 apart=self.placement.apart,
