@@ -68,7 +68,7 @@ impl Audit {
                 self.counts.records += 1;
                 self.fields(ledger, ticket, reply, verdicts);
             }
-            _ => self.counts.unread += 1,
+            _ => {} // what was not read is what is left of those to be read
         }
         outcome
     }
@@ -116,11 +116,13 @@ impl Audit {
         }
     }
 
-    /// The counts, and the faults by their keys.
-    pub fn findings(self, key: impl Fn(u64) -> String) -> Findings {
+    /// The counts, and the faults by their keys. Of `asked` records those without an answer could not be read, also those
+    /// that an audit which was stopped did not come to.
+    pub fn findings(self, asked: u64, key: impl Fn(u64) -> String) -> Findings {
         let examples = self.found.iter().map(|fault| example(fault, &key));
         Findings {
             examples: examples.collect(),
+            unread: asked.saturating_sub(self.counts.records),
             ..self.counts
         }
     }
@@ -183,7 +185,7 @@ mod tests {
         };
         let (mut audit, mut verdicts) = (Audit::new(2), Verdicts::default());
         audit.judge(&ledger, &ticket, outcome, &reply, &mut verdicts);
-        (audit.findings(|rank| format!("user{rank}")), verdicts)
+        (audit.findings(1, |rank| format!("user{rank}")), verdicts)
     }
 
     #[test]
@@ -236,5 +238,11 @@ mod tests {
     fn a_record_that_could_not_be_read_is_not_judged() {
         let (found, _) = audited(Outcome::Timeout, &[]);
         assert_eq!((found.records, found.unread, found.lost), (0, 1, 0));
+    }
+
+    #[test]
+    fn what_a_stopped_audit_did_not_come_to_is_unread() {
+        let found = Audit::new(2).findings(90, |rank| format!("user{rank}"));
+        assert_eq!((found.records, found.unread, found.lost), (0, 90, 0));
     }
 }

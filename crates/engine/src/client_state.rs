@@ -41,6 +41,8 @@ pub struct Second {
     pub due: u64,
     /// Due and not claimed at its end.
     pub backlog: u64,
+    /// It began when the phase's time was over: what is unsent stays so, whoever made it late.
+    pub over: bool,
     /// Most claimed and not done.
     pub in_flight: u64,
     /// Most written and not answered; None where nobody knows.
@@ -58,6 +60,9 @@ pub struct Second {
 impl Second {
     /// Whose fault it was, if any.
     pub fn judge(&self) -> ClientState {
+        if self.over {
+            return ClientState::Kept;
+        }
         let backlogged = self.backlog as f64 > (self.due as f64 * BACKLOG_SHARE).max(BACKLOG_LEAST);
         let waited = self.loop_wait_ns as f64 >= WAITED_SHARE * 1e9;
         let late = self.late_mean_ns > LATE_SHARE * self.response_mean_ns;
@@ -126,6 +131,7 @@ mod tests {
         Second {
             due: 1000,
             backlog: 0,
+            over: false,
             in_flight: 5,
             on_wire: Some(5),
             cap: 100,
@@ -187,6 +193,20 @@ mod tests {
             ..full
         };
         assert_eq!(room.judge(), ClientState::Saturated);
+    }
+
+    #[test]
+    fn what_is_unsent_when_the_time_is_over_is_not_the_fault_of_the_seconds_after_it() {
+        let tail = Second {
+            due: 0,
+            backlog: 500,
+            in_flight: 40,
+            on_wire: Some(40),
+            ..kept()
+        };
+        assert_eq!(tail.judge(), ClientState::Saturated);
+        let over = Second { over: true, ..tail };
+        assert_eq!(over.judge(), ClientState::Kept);
     }
 
     #[test]

@@ -160,8 +160,8 @@ impl Dispenser {
         self.stopped_at.is_some()
     }
 
-    /// Nothing falls due from then on, ns, as far as time and commands say.
-    fn until(&self) -> u64 {
+    /// Nothing falls due from then on, ns, as far as time and commands say; nor is anything more handed out.
+    pub fn until(&self) -> u64 {
         self.end_ns.min(self.stopped_at.unwrap_or(u64::MAX))
     }
 

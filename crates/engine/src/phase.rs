@@ -207,7 +207,9 @@ impl PhaseRunner<'_> {
     /// What an audit has found, its records by their keys.
     fn findings(&self, state: &mut PhaseState) -> Option<Findings> {
         let audit = state.audit.take()?;
-        Some(audit.findings(|rank| self.generator.key(rank).as_str().to_owned()))
+        Some(audit.findings(state.audited(), |rank| {
+            self.generator.key(rank).as_str().to_owned()
+        }))
     }
 
     /// Tick and obey until every client has left.

@@ -159,6 +159,11 @@ impl PhaseState {
         }
     }
 
+    /// How many records an audit is to read; 0 of any other phase.
+    pub fn audited(&self) -> u64 {
+        self.cursor.audited()
+    }
+
     /// Client `slot` asks for work; `ticket` is filled if there is any.
     #[inline]
     pub fn claim(&mut self, slot: usize, now: u64, ticket: &mut Ticket) -> Claim {

@@ -217,6 +217,8 @@ pub struct Tick {
     pub counts: Counts,
     /// Due but not started, at its end.
     pub backlog: u64,
+    /// It began when nothing more was to be sent: answers are waited for.
+    pub over: bool,
     /// In flight at its end.
     pub in_flight: u64,
     /// Operations of the phase so far: done, ok.

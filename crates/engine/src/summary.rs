@@ -144,7 +144,7 @@ merged! {
     pub struct Findings {
         /// Records with an acknowledged write that were read.
         pub records: u64,
-        /// Records that could not be read.
+        /// Records with one that could not be read, those included that an audit which was stopped did not come to.
         pub unread: u64,
         /// Of those read, not found.
         pub lost: u64,

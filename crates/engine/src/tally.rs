@@ -178,6 +178,7 @@ pub(crate) fn row(tick: &Tick, run_wait: RunWait, names: &[String]) -> Row {
     let client = ClientSecond {
         due: counts.due,
         backlog: tick.backlog,
+        over: tick.over,
         in_flight: counts.in_flight,
         on_wire: counts.on_wire,
         cap: tick.cap,

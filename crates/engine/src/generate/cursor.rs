@@ -62,6 +62,11 @@ impl Cursor {
         }
     }
 
+    /// How many records an audit is to read; 0 of any other phase.
+    pub fn audited(&self) -> u64 {
+        self.audited.as_ref().map_or(0, |ranks| ranks.len() as u64)
+    }
+
     /// Ask for no record that another engine inserts in this phase: in a closed loop engines are not in step, and what a
     /// slower one is to insert would count as there.
     #[must_use]

@@ -54,6 +54,7 @@ impl PhaseState {
             second,
             counts,
             backlog,
+            over: self.start_ns + second * SECOND >= self.dispenser.until(),
             in_flight: self.in_flight,
             total: (self.done, self.ok),
             live: (p50, p99),

@@ -2,16 +2,21 @@ use super::*;
 use crate::operation::Kind;
 use crate::plan::fixture::plan;
 use crate::plan::{Arrivals, EngineShare, Plan};
-use crate::recorder::SECOND;
+use crate::recorder::{SECOND, WriterMessage};
 use serde_json::json;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, channel};
 
 fn state(plan: &Plan, phase: usize) -> PhaseState {
+    heard(plan, phase).0
+}
+
+/// The state, and what it tells the writer.
+fn heard(plan: &Plan, phase: usize) -> (PhaseState, Receiver<WriterMessage>) {
     let phase = &plan.phases[phase];
-    let (out, _) = channel();
+    let (out, told) = channel();
     let (_, spares) = channel();
     let records = plan.workload.records;
-    PhaseState::new(PhaseParts {
+    let state = PhaseState::new(PhaseParts {
         dispenser: Dispenser::new(phase, records, plan.engine, 1, 0, 0),
         cursor: Cursor::new(plan, phase.kind, 0).expect("a sound plan"),
         recorder: Recorder::new(0, SECOND, false, true, out.clone(), spares),
@@ -22,7 +27,8 @@ fn state(plan: &Plan, phase: usize) -> PhaseState {
         clients: phase.in_flight as usize,
         workload: &plan.workload,
         write_clock: WriteClock::new(1, 0),
-    })
+    });
+    (state, told)
 }
 
 fn run(state: &mut PhaseState, slot: usize, started: u64, done: u64) {
@@ -217,4 +223,36 @@ fn what_lay_unread_is_told_of_its_second_and_of_the_phase() {
     assert_eq!(told, [Some((3, 300)), Some((1, 70)), None]);
     let whole = state.lag().expect("it was told");
     assert_eq!((whole.count, whole.max_ns), (4, 300));
+}
+
+/// Per second whether its phase was over when it began, of 10/s for `seconds` that one client falls behind with, seen up to 5 s.
+fn over(seconds: f64, stopped_at: Option<u64>) -> Vec<(bool, bool)> {
+    let mut plan = plan(1, &json!({}));
+    plan.phases[1].limit.operations = None;
+    plan.phases[1].limit.seconds = Some(seconds);
+    plan.phases[1].arrivals = Arrivals::Constant { rate: 10.0.into() };
+    let (mut state, ticks) = heard(&plan, 1);
+    run(&mut state, 0, 0, SECOND);
+    if let Some(at) = stopped_at {
+        state.tick(at);
+        state.dispenser.stop(at);
+    }
+    state.tick(5 * SECOND);
+    let told = ticks.try_iter().filter_map(|message| match message {
+        WriterMessage::Tick(tick) => Some((tick.over, tick.backlog > 0)),
+        _ => None,
+    });
+    told.collect()
+}
+
+#[test]
+fn seconds_that_begin_when_nothing_more_is_sent_say_so() {
+    let (during, after) = ((false, true), (true, true));
+    assert_eq!(over(3.0, None), [during, during, during, after, after]);
+    assert_eq!(over(2.5, None), [during, during, during, after, after]);
+    assert_eq!(
+        over(60.0, Some(2 * SECOND)),
+        [during, during, after, after, after],
+        "ended by command"
+    );
 }
