@@ -1,0 +1,1 @@
+"""What many hosts cost the laboratory: `hosts` has them here, `rest` measures, `merging` merges."""
