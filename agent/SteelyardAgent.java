@@ -67,6 +67,7 @@ public final class SteelyardAgent implements Runnable {
         "server_unavailables_total " + M + "type=ClientRequest,scope=Write,name=Unavailables Count",
         "server_unavailables_total " + M + "type=ClientRequest,scope=RangeSlice,name=Unavailables Count",
         "server_hints_total " + M + "type=Storage,name=TotalHints Count",
+        "server_hints_replayed_total " + M + "type=HintsService,name=HintsSucceeded Count?",
         "server_hints_in_progress " + M + "type=Storage,name=TotalHintsInProgress Count",
         "server_streams_active org.apache.cassandra.net:type=StreamManager CurrentStreams",
         "server_streaming_in_bytes_total " + M + "type=Streaming,name=TotalIncomingBytes Count?",
@@ -386,6 +387,8 @@ public final class SteelyardAgent implements Runnable {
                 return cleanup(keyspaces(first, "NonSystemKeyspaces"));
             case "drain":
                 return invoke("drain");
+            case "upgradesstables":
+                return upgradeFiles(keyspaces(first, "Keyspaces"));
             case "decommission":
                 return decommission("force".equals(first));
             case "removenode":
@@ -403,7 +406,7 @@ public final class SteelyardAgent implements Runnable {
                 return invoke("clearSnapshot", STRING, words[2], STRINGS, Arrays.copyOfRange(words, 3, words.length));
             default:
                 throw new IllegalArgumentException("unknown operation '" + words[1] + "' (known: status, flush, compact,"
-                    + " cleanup, drain, decommission, removenode, streamthroughput, compactionthroughput, repair,"
+                    + " cleanup, drain, upgradesstables, decommission, removenode, streamthroughput, compactionthroughput, repair,"
                     + " snapshot, clearsnapshot)");
         }
     }
@@ -449,6 +452,17 @@ public final class SteelyardAgent implements Runnable {
             Object result = invoke("forceKeyspaceCleanup", "int", 0, STRING, keyspace, STRINGS, new String[0]);
             if (number(result) != 0) {
                 throw new IllegalStateException("cleanup of " + keyspace + " ended with status " + result);
+            }
+        }
+        return null;
+    }
+
+    /** Writes files anew that are not yet in the current version's format, as nodetool upgradesstables does. */
+    private static Object upgradeFiles(List<String> keyspaces) throws JMException {
+        for (String keyspace : keyspaces) {
+            Object result = invoke("upgradeSSTables", STRING, keyspace, "boolean", true, "int", 0, STRINGS, new String[0]);
+            if (number(result) != 0) {
+                throw new IllegalStateException("files of " + keyspace + " were not all rewritten: status " + result);
             }
         }
         return null;

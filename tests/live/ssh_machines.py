@@ -39,6 +39,12 @@ def run(*words: str) -> None:
     subprocess.run(words, check=True, capture_output=True)
 
 
+def entered(space: str) -> list[str]:
+    """Words before a command that put it into a network. `ip netns exec` would hide control groups: it mounts
+    /sys anew."""
+    return ["nsenter", f"--net=/run/netns/{space}"]
+
+
 def ended(process: subprocess.Popen[str]) -> tuple[str, str]:
     """What it printed until its end; one that does not end is killed, and what it said is shown."""
     try:
@@ -46,6 +52,25 @@ def ended(process: subprocess.Popen[str]) -> tuple[str, str]:
     except subprocess.TimeoutExpired:
         process.kill()
         pytest.fail("\n".join(process.communicate()))
+
+
+def until_line(
+    process: subprocess.Popen[str], ending: str, count: int = 1, after: tuple[str, ...] = ()
+) -> None:
+    """Wait until so many lines of its progress have ended so, from one with any of `after` on."""
+    assert process.stderr is not None
+    said, counts = [], not after
+    for line in process.stderr:
+        said.append(line)
+        counts |= any(word in line for word in after)
+        count -= counts and line.rstrip().endswith(ending)
+        if not count:
+            return
+    pytest.fail("it has ended:\n" + "".join(said))
+
+
+RUN = "  run"
+"""So ends the line that is shown when the run phase begins."""
 
 
 class Machines:
@@ -112,7 +137,7 @@ class Machines:
             *ahead,
         ]
         with (folder / "sshd.log").open("wb") as log:
-            words = ["ip", "netns", "exec", space, *apart, *self._own_workers()]
+            words = [*entered(space), *apart, *self._own_workers()]
             words += [SSHD, "-D", "-e", "-f", str(config)]
             init = subprocess.Popen(
                 words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
@@ -159,7 +184,7 @@ class Machines:
 
     def inside(self) -> list[str]:
         """Words before a command that put it into the laboratory's network."""
-        return ["ip", "netns", "exec", self.lab]
+        return entered(self.lab)
 
     @property
     def ssh(self) -> str:
@@ -186,6 +211,11 @@ class Machines:
                 if line and "sshd" not in line:
                     found.append(f"{pid} {line}")
         return found
+
+    def worker(self, i: int) -> int:
+        """The process of the laboratory's worker on machine i."""
+        [pid] = [line.split()[0] for line in self.processes(i) if "steelyard.hosts.remote.worker" in line]
+        return int(pid)
 
     def stop(self) -> None:
         for init in self._inits:

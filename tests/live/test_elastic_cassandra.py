@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from background_writer import BackgroundWriter
 
 from steelyard.errors import InfrastructureError, InputError
 from steelyard.hosts import cgroup, process, records
@@ -49,7 +49,7 @@ def table(cluster: CassandraTestbed, factor: int = 1) -> None:
             probe.query(row(key))
 
 
-class Writer:
+class Writer(BackgroundWriter):
     """Writes new rows through the first node, about 100 a second, until told to stop.
 
     Attributes:
@@ -60,17 +60,8 @@ class Writer:
     def __init__(self, node: LocalNode) -> None:
         self.acknowledged: list[int] = []
         self.errors: list[str] = []
-        self._node, self._stop = node, threading.Event()
-
-    @contextmanager
-    def writing(self) -> Iterator[Writer]:
-        thread = threading.Thread(target=self._write)
-        thread.start()
-        try:
-            yield self
-        finally:
-            self._stop.set()
-            thread.join()
+        super().__init__()
+        self._node = node
 
     def _write(self) -> None:
         with Probe(self._node.place, 20.0) as probe:

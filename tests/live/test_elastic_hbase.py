@@ -6,13 +6,12 @@ import os
 from collections.abc import Callable
 
 import pytest
-from over_the_wire import FAMILY, WAIT_S, active, create_table, specs
+from over_the_wire import WAIT_S, active, create_table, put, specs, value
 
 from steelyard.errors import InputError
 from steelyard.hosts import mounts, process, records
 from steelyard.systems.capabilities import AddOptions, require
-from steelyard.systems.hbase import admin, hdfs, serving, wire
-from steelyard.systems.hbase.layout import REGIONSERVER, HBaseSpec
+from steelyard.systems.hbase import admin, hdfs, serving
 from steelyard.systems.hbase.testbed import HBaseTestbed
 from steelyard.systems.waiting import wait_until
 
@@ -22,48 +21,19 @@ ROWS = [b"a", b"b", b"c", b"d", b"e", b"f"]
 """One in each region."""
 
 
-def where(testbed: HBaseTestbed, row: bytes) -> tuple[HBaseSpec, bytes]:
-    """The node that serves a row, and the name of its region."""
-    first = b"" if row < ROWS[1] else row[:1]
-    (found,) = [
-        (spec, one.name)
-        for spec in specs(testbed)
-        if REGIONSERVER in spec.parts
-        for one in admin.regions(spec, TABLE)
-        if one.name.split(b",")[1] == first
-    ]
-    return found
-
-
-def put(testbed: HBaseTestbed, row: bytes, value: bytes) -> None:
-    f = wire.field
-    spec, name = where(testbed, row)
-    mutation = f(1, row) + f(2, 2) + f(3, f(1, FAMILY) + f(2, f(1, "q") + f(2, value)))
-    param = f(1, serving.region(name)) + f(2, mutation)
-    assert wire.number_of(wire.ask(spec.place(REGIONSERVER), wire.CLIENT, "Mutate", param), 2) == 1
-
-
-def value(testbed: HBaseTestbed, row: bytes) -> bytes:
-    f = wire.field
-    spec, name = where(testbed, row)
-    param = f(1, serving.region(name)) + f(2, f(1, row))
-    answer = wire.ask(spec.place(REGIONSERVER), wire.CLIENT, "Get", param)
-    return wire.raw(wire.message(wire.message(answer, 1), 1), 6)
-
-
 def values(testbed: HBaseTestbed) -> list[bytes]:
-    return [value(testbed, row) for row in ROWS]
+    return [value(testbed, TABLE, row) for row in ROWS]
 
 
 def test_a_node_joins_leaves_and_joins_again(hbase_cluster: Make) -> None:
     grown = hbase_cluster("hgrown", nodes=2, spare=1)
     grown.up(print)
     create_table(grown, TABLE, ROWS[1:])
-    for row in ROWS[:3]:
-        put(grown, row, b"flushed " + row)
-    grown.flush_all()
+    for row in ROWS:
+        put(grown, TABLE, row, b"flushed " + row)
+    grown.flush_all()  # into files whose copies lie on the first two nodes
     for row in ROWS[3:]:
-        put(grown, row, b"in memory " + row)
+        put(grown, TABLE, row, b"in memory " + row)
     written = values(grown)
     told: list[tuple[str, str]] = []
 
@@ -74,13 +44,20 @@ def test_a_node_joins_leaves_and_joins_again(hbase_cluster: Make) -> None:
     assert sorted(grown.regions(TABLE).values()) == [2, 2, 2]
     assert values(grown) == written
     assert admin.in_transition(active(grown)) == 0
+    new = grown.node("node3").spec
+    shares = {one.name: one.share for one in admin.localities(new)}
+    moved_here = [one.name for one in admin.regions(new, TABLE)]
+    assert all(shares[name] < 1 for name in moved_here)
+    grown.localize("node3", print)
+    assert [one.share for one in admin.localities(new)] == [1.0] * len(admin.localities(new))
+    assert values(grown) == written
     assert [target.name for target in grown.targets()] == ["node1", "node2", "node3"]
     with pytest.raises(InputError, match="node1 has zookeeper and namenode and master, and cannot leave"):
         grown.remove(["node1"], told.append, print)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="1 nodes would stay, and each block of HDFS has 2 copies"):
         grown.remove(["node2", "node3"], told.append, print)  # type: ignore[arg-type]
 
-    put(grown, ROWS[0], b"written anew")
+    put(grown, TABLE, ROWS[0], b"written anew")
     written = values(grown)
     servers = [server.identity for server in grown.node("node3").servers]
     told.clear()
@@ -121,7 +98,7 @@ def test_what_was_synced_outlives_the_loss_of_all_power(hbase_cluster: Make) -> 
     for node in dark.nodes:
         dark.host.sync(node.spec.folder)  # HDFS does not sync what the table's regions are known by
     for row in ROWS:
-        put(dark, row, b"synced " + row)
+        put(dark, TABLE, row, b"synced " + row)
     told: list[tuple[str, str]] = []
     dark.power_loss(["node1", "node2"], lambda *what: told.append(what), print)
     assert sorted(told) == sorted((name, what) for name in ("node1", "node2") for what in ("down", "serves"))

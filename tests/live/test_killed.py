@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from bench_command import Command, ours
+from bench_command import Command
+from left_behind import folders, left_in_the_end
 
-from steelyard.hosts import cgroup, namespaces
 from steelyard.hosts.local import LocalHost
 from steelyard.systems.waiting import wait_until
 
@@ -100,27 +100,6 @@ def reached(point: Point, command: Command, root: Path) -> Callable[[], bool]:
     return there
 
 
-def folders(state: Path) -> set[str]:
-    """Those of all recorded clusters; other tests may share one meanwhile."""
-    return {str(path) for path in (state / "clusters").glob("*")}
-
-
-def left_of(name: str, out: Path, added: set[str]) -> dict[str, list[str]]:
-    """What there is of a cluster: processes, groups, namespaces, mounts, folders; `added` are records'."""
-    spaces = namespaces.FOLDER.glob(f"sy-{name}-*") if namespaces.FOLDER.exists() else ()
-    found = {
-        "processes": ours(out),
-        "groups": [
-            str(path)
-            for path in (*cgroup.MOUNT.glob(f"*/steelyard/{name}"), *cgroup.MOUNT.glob(f"steelyard/{name}"))
-        ],
-        "namespaces": [*map(str, spaces)],
-        "mounts": [line for line in Path("/proc/mounts").read_text().splitlines() if str(out) in line],
-        "folders": [*map(str, out.glob("**/work")), *sorted(added)],
-    }
-    return {what: some for what, some in found.items() if some}
-
-
 @pytest.mark.parametrize("point", points(), ids=str)
 def test_the_next_start_leaves_nothing_of_a_killed_run(
     point: Point, tmp_path: Path, state_folder: Path
@@ -142,7 +121,4 @@ def test_the_next_start_leaves_nothing_of_a_killed_run(
     said = LocalHost().end_leftovers()  # as the next start does first
     assert len(said) <= 1
     assert all(line.startswith(f"ended {name}, ") for line in said), said
-    until = time.monotonic() + 5.0
-    while (left := left_of(name, out, folders(state_folder) - before)) and time.monotonic() < until:
-        time.sleep(0.1)  # an engine ends by itself when its standard input does
-    assert left == {}
+    assert left_in_the_end(name, out, state_folder, before) == {}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ssh_machines import AHEAD_S, LIMIT_S, Machines, ended, machines
+from ssh_machines import AHEAD_S, LIMIT_S, RUN, Machines, ended, machines, until_line
 
 from steelyard.engine.path import find_engine
 from steelyard.results.read import TrialResult
@@ -62,12 +62,6 @@ def begun(two: Machines, out: Path, duration: str = "300s") -> subprocess.Popen[
     return two.steelyard("bench", "null", *load, "--out", str(out), "--ssh", two.ssh, "--key", str(two.key))
 
 
-def until_run(process: subprocess.Popen[str]) -> None:
-    """Wait until the run phase has begun."""
-    assert process.stderr is not None
-    assert any(line.rstrip().endswith("  run") for line in process.stderr)
-
-
 def test_a_look_at_machines(two: Machines) -> None:
     looking = two.steelyard("hosts", "check", "--ssh", two.ssh, "--key", str(two.key))
     told, error = ended(looking)
@@ -111,7 +105,7 @@ def test_two_load_hosts_are_one_run(two: Machines, tmp_path: Path) -> None:
 
 def test_an_interruption_keeps_what_was_measured(two: Machines, tmp_path: Path) -> None:
     one = begun(two, tmp_path / "one")
-    until_run(one)
+    until_line(one, RUN)
     one.send_signal(signal.SIGINT)
     _, error = ended(one)
     assert one.returncode == 130, error
@@ -123,7 +117,7 @@ def test_an_interruption_keeps_what_was_measured(two: Machines, tmp_path: Path) 
 
 def test_a_killed_laboratory_leaves_nothing(two: Machines, tmp_path: Path) -> None:
     one = begun(two, tmp_path / "one")
-    until_run(one)
+    until_line(one, RUN)
     running = [process for i in (1, 2) for process in two.processes(i)]
     assert sum("steelyard-engine run" in process for process in running) == 2, running
     one.kill()
@@ -133,9 +127,8 @@ def test_a_killed_laboratory_leaves_nothing(two: Machines, tmp_path: Path) -> No
 
 def test_a_lost_worker_ends_its_engine_and_not_the_others(two: Machines, tmp_path: Path) -> None:
     one = begun(two, tmp_path / "one", "5s")
-    until_run(one)
-    [worker] = [line.split()[0] for line in two.processes(2) if "steelyard.hosts.remote.worker" in line]
-    os.kill(int(worker), signal.SIGKILL)
+    until_line(one, RUN)
+    os.kill(two.worker(2), signal.SIGKILL)
     _, error = ended(one)
     assert one.returncode == 3
     assert f"the host root@{two.addresses[1]} is lost" in error

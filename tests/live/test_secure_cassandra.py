@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import polars as pl
 import psutil
 import pytest
 from bench_command import SCRIPT, Command, summary
@@ -93,6 +94,8 @@ def test_the_engine_comes_with_tls_and_password_and_no_secret_is_told(
     assert (run["ok"], run["failed"], run["verify"]["corrupt"]) == (1000, {}, 0)
     [rest] = [row for row in one.trial().manifest["timeline"] if row["event"] == "at rest"]
     assert rest["detail"].startswith("by the servers' own figures")
+    seen = pl.read_parquet(one.trial().path / "system.parquet").filter(metric="server_client_writes_total")
+    assert set(seen["source"]) == set(secure.answers_at()), "their virtual tables, with the same login"
     secret = password(secure).encode()
     assert secret not in "\n".join([*lines, *one.lines]).encode()
     assert not [path for path in one.out.rglob("*") if path.is_file() and secret in path.read_bytes()]

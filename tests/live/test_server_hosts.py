@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ssh_machines import AHEAD_S, Machines, ended, machines
+from ssh_machines import AHEAD_S, RUN, Machines, ended, machines, until_line
 
 from steelyard.engine.path import find_engine
 from steelyard.folders import cache_folder
@@ -103,12 +103,6 @@ def test_cassandra_on_three_machines_under_load_from_two(five: Machines, tmp_pat
     assert (out / "trials" / "001" / "servers" / "node3" / "logs" / "system.log").stat().st_size > 0
 
 
-def until_run(process: subprocess.Popen[str]) -> None:
-    """Wait until the run phase has begun."""
-    assert process.stderr is not None
-    assert any(line.rstrip().endswith("  run") for line in process.stderr)
-
-
 def cleaned(five: Machines, name: str) -> None:
     """The last machine has what is left of a cluster, and at its next use nothing any more."""
     records = five.folder / "m5" / "state" / "clusters"
@@ -123,9 +117,8 @@ def test_a_killed_worker_is_a_dead_node_of_a_secure_cluster(five: Machines, tmp_
     """Its server ends with it, others serve on; and no key or password is among the results."""
     out = tmp_path / "one"
     one = bench(five, "cassandra", out, "--rf", "3", "--duration", "15s", "--secure")
-    until_run(one)
-    [worker] = [line.split()[0] for line in five.processes(5) if "steelyard.hosts.remote.worker" in line]
-    os.kill(int(worker), signal.SIGKILL)
+    until_line(one, RUN)
+    os.kill(five.worker(5), signal.SIGKILL)
     ends_with(one)
     assert five.processes(5) == []
     said = manifest(out)
@@ -185,12 +178,27 @@ def test_a_cluster_over_machines_stays_and_goes(five: Machines, tmp_path: Path) 
         "1000",
         "--operations",
     ]
-    far = ssh(five, *LOAD)
+    far = [*ssh(five, *LOAD), "--watch-hosts", there[1]]
     ends_with(five.steelyard(*words, "3000", *far, "--no-report", "--out", str(tmp_path / "given")))
-    assert manifest(tmp_path / "given")["status"] == "done"
+    check_watched(five, tmp_path / "given")
     ends_with(five.steelyard("cluster", "down", "lab", *there))
     assert not any(javas(five, i) for i in SERVERS)
     assert "no clusters" in ends_with(five.steelyard("cluster", "list", *there))
+
+
+def check_watched(five: Machines, out: Path) -> None:
+    """Of a given cluster there are what its nodes tell, and what their machines use."""
+    said = manifest(out)
+    names = [five.addresses[i - 1] for i in SERVERS]
+    assert said["status"] == "done"
+    assert not [warning for warning in said["warnings"] if warning["kind"] in ("watched", "system")]
+    assert [host["role"] for host in said["hosts"]] == ["load"] * 2 + ["watched"] * 3
+    assert [host["node"] for host in said["hosts"][2:]] == names
+    assert sorted(node["name"] for node in said["system"]["nodes"]) == sorted(names)
+    told = TrialResult(out / "trials" / "001").system().group_by("source").agg(pl.col("metric").unique())
+    by_source = {source: set(metrics) for source, metrics in told.iter_rows()}
+    assert all(by_source[name] > {"cpu_seconds_total", "server_local_writes_total"} for name in names)
+    assert not [what for what in said["host"]["missing"] if what.endswith("network")]
 
 
 def test_hbase_on_three_machines_under_load_from_two(five: Machines, tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ ALWAYS = [
     "timeouts_total",
     "unavailables_total",
     "hints_total",
+    "hints_replayed_total",
     "hints_in_progress",
     "streams_active",
     "streaming_in_bytes_total",

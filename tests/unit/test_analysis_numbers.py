@@ -232,8 +232,8 @@ def test_equal_nodes_do_not_lie_apart() -> None:
 
 def test_engines_side_by_side() -> None:
     parts = [{"ops": {"READ": {"count": 1, "response": distribution(p)}}, "seconds": 1.0} for p in (1e6, 3e6)]
-    found = engine_spread(phase_from_summary(facts(engines=parts), {}))
-    assert found[0].by_engine_ns == (1e6, 3e6)
+    found = engine_spread(phase_from_summary(facts(engines=parts), {}), ("a", "root@b"))
+    assert (found[0].by_engine_ns, found[0].engines) == ((1e6, 3e6), ("a", "root@b"))
     assert found[0].coefficient_of_variation == pytest.approx(0.5)
 
 

@@ -44,6 +44,7 @@ def test_a_fine_run_has_no_warning() -> None:
 
 NODE = Cost("node1", "server", 0.5, 10.0, throttled_share=0.2)
 ENGINE = Cost("client (engine)", "client", 0.97, 10.0)
+SEEN = Cost("a", "server", 0.5, 10.0)
 DIED = ({"t_ns": 1, "event": "server died", "detail": "node2: exit 137"},)
 DRIFT = Steady("throughput", 100, too_short=False, reached=True, drift=-0.2)
 LATE = Steady("throughput", 100, too_short=False, reached=True, warm_up_s=30)
@@ -67,6 +68,11 @@ CASES = [
     ("no_manifest", {"status": "unknown"}, "no manifest"),
     ("saturated", {"phase": phase(saturation=Saturation(7, 0, 900))}, "7 of 10 seconds"),
     ("starved", {"phase": phase(saturation=Saturation(0, 0, 900, 6))}, "starved of CPU in 6 of 10 seconds"),
+    (
+        "starved",
+        {"phase": phase(saturation=Saturation(0, 0, 900, 6)), "starved": {"root@a": 1, "b": 5}},
+        "starved of CPU in 6 of 10 seconds (b in 5, root@a in 1)",
+    ),
     ("audit", {"phase": phase(audit={"records": 90, "lost": 2, "examples": []})}, "2 were lost"),
     ("unread", {"phase": UNREAD}, "for 6.0 ms or longer, at most 9.0 ms"),
     ("unread", {"phase": UNREAD}, "(75 % of them were)"),
@@ -116,12 +122,38 @@ CASES = [
     ("under_replicated", {"inside": told(LACKING, master1=5.0)}, "up to 5 blocks"),
     (
         "unwatched",
-        {"nodes": ("node1", "node2"), "watched": frozenset({"node1"})},
+        {"nodes": ("node1", "node2"), "watched": frozenset({"node1"}), "local": True},
         "Nothing was sampled of node2",
     ),
     (
         "unwatched",
-        {"nodes": ("node1",), "watched": frozenset({"node1"})},
+        {
+            "nodes": ("a", "b", "c"),
+            "agents": frozenset({"a"}),
+            "untold": {"b": "refused", "c": "refused"},
+            "local": True,
+            "watched": frozenset({"a", "b", "c"}),
+        },
+        "inside b, c (refused): compactions",
+    ),
+    (
+        "untold_figures",
+        {
+            "nodes": ("a",),
+            "agents": frozenset({"a"}),
+            "lacking": {"heap (no table tells it)": ["a", "b"], "streaming (no table)": ["b"]},
+            "costs": (SEEN,),
+        },
+        "from outside. a: heap (no table tells it).",
+    ),
+    (
+        "unsampled_machines",
+        {"nodes": ("a", "b"), "agents": frozenset({"a", "b"}), "costs": (replace(SEEN, party="a"),)},
+        "of b are not in this report",
+    ),
+    (
+        "unwatched",
+        {"nodes": ("node1",), "watched": frozenset({"node1"}), "local": True},
         "Nothing was told from inside node1",
     ),
     ("partial", {"partial": True}, "Half-written"),
@@ -145,7 +177,7 @@ def test_each_kind_speaks_alone_and_says_its_figure(kind: str, change: dict[str,
     {"phase": phase(target_per_s=1200.0), "completed_per_s": 1199.0}, {"steal_share": 0.01},
     {"local": True, "cores": 2, "quota_cores": 1.8},
     {"iowait_share": 0.05}, {"phase": phase(verify={"checked": 10, "corrupt": 0})},
-    {"nodes": ("a",), "watched": frozenset({"a"}), "agents": frozenset({"a"})},
+    {"nodes": ("a",), "watched": frozenset({"a"}), "agents": frozenset({"a"}), "local": True},
     {"phase": phase(target_per_s=1000.0, in_flight_cap=1000)},
     {"phase": replace(UNREAD, pacing={"lag": {**LAG, "p99_ns": 5 * 10**6}})},
     {"phase": replace(UNREAD, pacing={"lag": {**LAG, "p99_ns": 10**6}}, total=phase().total)},

@@ -87,6 +87,16 @@ def test_every_look_at_more_data_costs() -> None:
     assert looks.chance({1, 2}, 0.01) > Looks(looks.taken[:1]).chance({1, 2}, 0.01)
 
 
+def test_a_look_that_could_decide_nothing_costs_nothing() -> None:
+    """Disturbed trials had left a point four repetitions and no time for more; they were run again later."""
+    early, whole = Look({1: 4, 2: 6}, 6, last=True), Look({1: 6, 2: 6}, 6)
+    assert Looks((early, whole)).chance({1, 2}, 0.01) == 1.0, "all was spent"
+    assert Looks((early, whole)).chance({1, 2}, 0.01, 6) == Looks((whole,)).chance({1, 2}, 0.01)
+    assert Looks((early,)).chance({1, 2}, 0.01, 6) == 1.0
+    decidable = Looks((Look({1: 6, 2: 6}, 8, last=True), Look({1: 8, 2: 8}, 8)))
+    assert decidable.chance({1, 2}, 0.01, 6) == 1.0, "the first could decide, and spent all"
+
+
 def test_equal_on_average_is_not_equal() -> None:
     """Nine cells are equal; in the tenth one side takes twice the time."""
     points = [{"system": s, "clients": c} for s in "ab" for c in range(1, 11)]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from server_machines import Spread, hosts, make, state
@@ -11,21 +14,27 @@ from test_host_port import StandIn
 from test_remote_hosts import Actor
 from typer.testing import CliRunner
 
-from steelyard.cli import app
+from steelyard.cli import app, fleet
+from steelyard.cli.fleet import fleet_of
 from steelyard.cli.found_clusters import Files, end, nodes_of, parts, parts_of
 from steelyard.cli.load_hosts import check_points
 from steelyard.cli.server_hosts import Roles, one_node_each, roles_of, server_hosts, using
 from steelyard.errors import InfrastructureError, InputError
 from steelyard.hosts import process
-from steelyard.hosts.host import Host
+from steelyard.hosts.host import Host, HostLostError
 from steelyard.hosts.local import LocalHost
 from steelyard.hosts.remote.addresses import addresses
 from steelyard.hosts.remote.host import RemoteHost
 from steelyard.hosts.server_hosts import ServerHosts
+from steelyard.lab.server_hosts import ServerMachines
+from steelyard.results.elsewhere import Elsewhere
+from steelyard.results.store import RunFolder
 from steelyard.spec.load import Load
 from steelyard.spec.local import LocalSystem
 from steelyard.spec.models import Study
+from steelyard.spec.read import read_study
 from steelyard.spec.system import CassandraSystem, NullSystem
+from steelyard.spec.trials import trials
 from steelyard.spec.workload import CORE
 
 __all__ = ["hosts", "make", "state"]
@@ -81,10 +90,91 @@ def test_a_machine_that_others_do_not_reach_is_refused() -> None:
 
 
 def test_flags_of_server_hosts_go_with_ssh() -> None:
-    for command in (["bench", "cassandra", "--server-hosts", "2"], ["cluster", "status", "--key", "k"]):
+    for command in (
+        ["bench", "cassandra", "--server-hosts", "2"],
+        ["run", "noise-floor", "--server-hosts", "2"],
+        ["cluster", "status", "--key", "k"],
+    ):
         done = CliRunner().invoke(app, command)
         assert done.exit_code == 2
         assert "go with --ssh" in done.output
+
+
+# --- studies ---
+
+LAID = """
+workload = "c"
+system = { kind = "cassandra", nodes = 2 }
+[fleet]
+ssh = ["a", "b", "c"]
+"""
+
+
+def laid(folder: Path, *overrides: str) -> Study:
+    path = folder / "study.toml"
+    path.write_text(LAID)
+    return read_study(path, overrides)
+
+
+def test_a_study_says_its_server_hosts_and_flags_go_before(tmp_path: Path) -> None:
+    asked = laid(tmp_path, "fleet.server_hosts=2")
+    assert fleet_of(asked, {"server_hosts": None}) == asked.fleet
+    said = fleet_of(asked, {"server_hosts": 1, "load_hosts": 2})
+    assert (said.load_hosts, said.server_hosts, said.benches) == (2, 1, None)
+    assert fleet_of(asked, {"benches": 2}).server_hosts is None
+    assert fleet_of(laid(tmp_path, "fleet.benches=2"), {"server_hosts": 3}).benches is None
+    with pytest.raises(InputError, match="--benches and --server-hosts exclude each other"):
+        fleet_of(asked, {"benches": 2, "server_hosts": 1})
+    with pytest.raises(InputError, match="benches and server_hosts exclude each other"):
+        laid(tmp_path, "fleet.server_hosts=2", "fleet.benches=2")
+
+
+def test_a_study_has_a_role_for_each_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Roles] = []
+
+    @contextmanager
+    def use(_study: Study, roles: Roles, _key: Path | None, _python: str | None) -> Iterator[Any]:
+        seen.append(roles)
+        yield "load", "host"
+
+    monkeypatch.setattr(fleet, "using", use)
+    a, b, c = addresses("a,b,c")
+    asked = laid(tmp_path, "fleet.server_hosts=2")
+    with fleet.taking_part(asked, asked.fleet) as machines:
+        assert (machines.load_hosts, machines.host, machines.bench_hosts) == ("load", "host", ())
+    assert seen == [Roles((a,), (b, c))]
+    with (
+        pytest.raises(InputError, match="--server-hosts 4: --ssh names 3 machines"),
+        fleet.taking_part(asked, asked.fleet.model_copy(update={"server_hosts": 4})),
+    ):
+        pass
+
+
+def test_a_study_goes_on_with_the_machines_that_have_its_nodes(tmp_path: Path) -> None:
+    study, path = laid(tmp_path), tmp_path / "run"
+    laid_over = Elsewhere(("a",), ("b", "c"))
+    RunFolder.create(study, trials(study), path, laid_over).close()
+    with pytest.raises(
+        InputError, match=r"the nodes of .*run are on b, c, and would go on on c, b"
+    ) as caught:
+        RunFolder.resume(study, trials(study), path, Elsewhere(("a",), ("c", "b")))
+    assert f"steelyard run --resume {path} --ssh a,b,c --server-hosts 2" in str(caught.value.hint)
+    RunFolder.resume(study, trials(study), path, laid_over).close()
+
+
+def test_a_trial_of_several_that_lost_a_machine_has_failed(hosts: ServerHosts) -> None:
+    """What its points are compared by must not differ by it."""
+    far = [RemoteHost(name, "10.0.0.1", Actor(), None) for name in ("a", "b")]
+    found = ServerMachines(
+        ServerHosts(
+            [replace(one, host=host.as_host()) for one, host in zip(hosts.machines, far, strict=False)]
+        )
+    )
+    assert found.names == ("a", "b")
+    found.check()
+    far[1].lost_ns = 7
+    with pytest.raises(HostLostError, match="the host b was lost, and its nodes with it"):
+        found.check()
 
 
 # --- clusters that stay ---

@@ -60,6 +60,7 @@ def test_spare_nodes_are_reserved_and_not_started(make: Callable[..., StandIn]) 
     assert cluster.members() == recorded() == [target.name for target in cluster.targets()] == ["node1"]
     assert [server.name for server in cluster.servers] == ["node1"]
     assert cluster.limit_facts()["spare_cpu_cores"] == {"node2": LIMITS.cpu, "node3": LIMITS.cpu}
+    assert [spare["address"] for spare in cluster.spare_facts()] == [f"{cluster.block}.{n}" for n in (2, 3)]
 
 
 def test_a_port_of_a_spare_node_is_looked_at_before_anything_starts(make: Callable[..., StandIn]) -> None:

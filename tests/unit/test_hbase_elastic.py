@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import struct
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from test_testbed_hbase import specs
@@ -14,6 +16,8 @@ from steelyard.errors import InfrastructureError, InputError
 from steelyard.hosts.cgroup import Group
 from steelyard.hosts.local import LocalHost
 from steelyard.hosts.place import Place
+from steelyard.lab.timeline.perform import Context, perform
+from steelyard.spec.actions import Add
 from steelyard.spec.hbase import HBaseSystem
 from steelyard.systems.capabilities import AddOptions
 from steelyard.systems.hbase import admin, config, hadoop_rpc, hdfs, serving, wire
@@ -120,6 +124,49 @@ def test_the_balancer_runs_until_it_moves_nothing(tmp_path: Path, monkeypatch: p
     assert said == [("node2", "assigned"), ("node2", "balanced")]
     assert {name: len(found) for name, found in spread.items()} == {"node1": 2, "node2": 4}
     assert next(runs, "none left") == "none left"
+
+
+def test_a_node_is_local_when_every_region_is_hbases_own_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = Joined(HBaseSystem(nodes=2), tmp_path)
+    cluster.node("node2").servers = [Life("node2")]  # type: ignore[list-item]
+    shares = {b"t,a": [0.25, 1.0], b"t,b": [1.0], b"hbase:meta": [0.0, 0.5, 1.0]}
+    compacted: list[bytes] = []
+
+    def localities(_: object) -> list[admin.Locality]:
+        return [admin.Locality(name, 8 << 20, left[0]) for name, left in shares.items()]
+
+    def compact_one(_: object, name: bytes) -> None:
+        compacted.append(name)
+        del shares[name][0]
+
+    monkeypatch.setattr(admin, "localities", localities)
+    monkeypatch.setattr(admin, "compact_one", compact_one)
+    monkeypatch.setattr("steelyard.systems.waiting.POLL_S", 0.0)
+    assert cluster.localize("node2", silent) == (6 << 20) + (8 << 20)
+    assert compacted == [b"t,a", b"hbase:meta", b"hbase:meta"]
+
+
+def test_nodes_that_join_are_made_local_where_that_is_asked_for(tmp_path: Path) -> None:
+    told: list[tuple[str, str]] = []
+    bed = SimpleNamespace(add=lambda *_: 0, localize=lambda node, _say: 5 if node == "node4" else 7)
+    context = Context(bed, tmp_path, lambda *what: told.append(what), silent, threading.Event())
+    plain = Add(id="a", do="add", at=0)
+    assert perform(plain, ["node4", "node5"], context) == 0
+    assert told == []
+    asked = Add(id="a", do="add", at=0, local=True)
+    assert asked.capabilities == ("add", "localize")
+    assert perform(asked, ["node4", "node5"], context) == 12
+    assert told == [("node4", "local"), ("node5", "local")]
+
+
+def test_a_region_without_files_is_local() -> None:
+    specifier = wire.field(1, wire.field(1, 1) + wire.field(2, b"t,,1.x."))
+    half = bytes([16 << 3 & 0x7F | 0x80 | 5, 1]) + struct.pack("<f", 0.5)
+    some, none = wire.field(3, 2) + wire.field(5, 7), wire.field(3, 0)
+    assert admin._locality(wire.parse(specifier + some + half)) == admin.Locality(b"t,,1.x.", 7 << 20, 0.5)
+    assert admin._locality(wire.parse(specifier + none + half)).share == 1.0
 
 
 def test_a_wait_ends_when_no_region_server_is_alive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,7 @@ from steelyard.hosts.remote.host import RemoteHost
 from steelyard.lab.hopeless import HOPELESS
 from steelyard.lab.load_hosts import LoadHosts
 from steelyard.lab.study import Outcome
+from steelyard.results.elsewhere import Elsewhere
 from steelyard.results.store import RunFolder
 from steelyard.spec.models import Study
 from steelyard.spec.system import NullSystem
@@ -276,14 +277,14 @@ def test_no_other_trial_is_begun_without_a_machine() -> None:
 
 def test_a_run_goes_on_where_its_engines_were(tmp_path: Path) -> None:
     study = Study(name="x", system=NullSystem(), workload=CORE["a"])
-    path, hosts = tmp_path / "run", ["a", "root@b"]
+    path, hosts = tmp_path / "run", Elsewhere(("a", "root@b"))
     RunFolder.create(study, trials(study), path, hosts).close()
     for others, are in (([], "this machine"), (["root@b", "a"], "root@b, a")):
         with pytest.raises(InputError, match=f"on a, root@b, and would go on on {are}") as caught:
-            RunFolder.resume(study, trials(study), path, others)
+            RunFolder.resume(study, trials(study), path, Elsewhere(tuple(others)))
         assert f"steelyard run --resume {path} --ssh a,root@b" in str(caught.value.hint)
     RunFolder.resume(study, trials(study), path, hosts).close()
-    again = Outcome(path, load_hosts=hosts).again("--disturbed")
+    again = Outcome(path, elsewhere=hosts).again("--disturbed")
     assert again == f"steelyard run --resume {path} --disturbed --ssh a,root@b"
 
 

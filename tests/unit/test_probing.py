@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ class Manifest:
     def __init__(self) -> None:
         self.search: dict[str, Any] | None = None
         self.events: list[tuple[str, str]] = []
+        self.trial = SimpleNamespace(seed=7)
 
     def event(self, name: str, detail: str) -> None:
         self.events.append((name, detail))

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from steelyard.cli import app
-from steelyard.cli.load_hosts import loading, one_engine_each
+from steelyard.cli.load_hosts import one_engine_each
+from steelyard.cli.server_hosts import Roles, using
 from steelyard.engine.clock import Exchange
 from steelyard.errors import InfrastructureError, InputError, MissingToolError
 from steelyard.hosts.host import HostLostError
@@ -219,7 +220,7 @@ def test_each_load_host_runs_one_engine() -> None:
     machines = addresses("a,b")
     study = Study(name="x", system=NullSystem(), workload=CORE["a"], load=Load(engines=3))
     with pytest.raises(InputError, match="is 3, and each of the 2 load hosts runs one") as caught:
-        loading(study, machines, None, None).__enter__()
+        using(study, Roles(machines, ()), None, None).__enter__()
     assert caught.value.hint == "--set load.engines=2, or --load-hosts 3"
     assert one_engine_each({"clients": 4}, machines) == {"clients": 4, "engines": 2}
     with pytest.raises(InputError, match="--engines 3: each of the 2 load hosts runs one engine"):

@@ -41,3 +41,14 @@ def test_a_worker_says_whose_its_folder_is(tmp_path: Path, monkeypatch: pytest.M
     assert scratch.leftover() == []
     monkeypatch.setattr(process, "alive", lambda _worker: False)
     assert scratch.leftover() == [folder]
+
+
+def test_workers_of_equal_pids_have_folders_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Containers that share a cache, and begin at once: each is process 7 of its own."""
+    monkeypatch.setattr(scratch, "cache_folder", lambda: tmp_path)
+    first = scratch.make_scratch()
+    here = this_machine()
+    monkeypatch.setattr(scratch, "this_machine", lambda: replace(here, pid_namespace=here.pid_namespace + 1))
+    assert scratch.make_scratch() != first

@@ -6,6 +6,8 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import polars as pl
 import pytest
@@ -13,18 +15,21 @@ from made_acted import AGAIN_S, END_S, MOVED, SECONDS, START_S, make_acted, run_
 from test_report_formats import HOSTILE, text_of
 
 from steelyard.analysis.claims import judge
+from steelyard.analysis.evidence import Trials
 from steelyard.analysis.windows.milestones import Elapsed
 from steelyard.report import paired, write_report
-from steelyard.report.acted import Acted, OneAction
+from steelyard.report.acted import LOCAL, Acted, OneAction, _remote
 from steelyard.report.acted_row import figures
 from steelyard.report.figures import trial_frame
 from steelyard.report.model import ReportModel, TrialReport, build
 from steelyard.report.render import charts_of_interest, still
 from steelyard.report.study import overview
+from steelyard.report.study.plots import draw
 from steelyard.report.timeline.charts import timeline_charts
 from steelyard.report.timeline.lanes import State, lanes
 from steelyard.spec.checks import Claim
 from steelyard.spec.metrics import names
+from steelyard.spec.plots import Plot
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +79,22 @@ def test_impact_is_what_the_control_did_not_have(trial: TrialReport) -> None:
 def test_bytes_against_the_least(trial: TrialReport) -> None:
     assert trial.figures["moved_bytes"] == MOVED
     assert trial.figures["moved_over_least"] == pytest.approx(MOVED / (3e9 / 4), rel=1e-3)
+
+
+def test_what_lies_on_other_nodes_is_weighed_by_bytes(trial: TrialReport) -> None:
+    assert trial.figures["remote_share"] is None  # Cassandra's nodes have their own files
+    end_ns = 60 * 10**9
+    phase: Any = SimpleNamespace(end_ns=end_ns)
+    told = [("node3", 300.0, 1.0), ("node4", 100.0, 0.2), ("node5", 0.0, 0.0)]
+    rows = [
+        {"t_ns": end_ns - ago * 10**9, "source": node, "metric": metric, "value": value}
+        for node, size, share in told
+        for ago in (9, 5, 1)
+        for metric, value in (("server_live_disk_bytes", size), (LOCAL, share))
+    ]
+    assert _remote(["node3", "node4", "node5"], phase, pl.DataFrame(rows)) == pytest.approx(0.2)
+    assert _remote(["node5"], phase, pl.DataFrame(rows)) is None
+    assert _remote([], phase, pl.DataFrame(rows)) is None
 
 
 def test_gain_in_capacity_where_it_was_searched_twice(made: Path, tmp_path: Path) -> None:
@@ -220,6 +241,20 @@ def test_a_censored_time_decides_nothing(model: ReportModel) -> None:
     assert "1 of 6 trials: steady_again_s is censored, above 120 s" in found.reasons[0]
 
 
+def test_a_figure_draws_no_time_that_did_not_come_in_some_trial(model: ReportModel) -> None:
+    plot = Plot(
+        id="times", title="t", x="timeline", y=("until_up_s", "steady_again_s"),
+        where={"timeline": "add-1"}, mark="bar",
+    )  # fmt: skip
+    frame = repeated(model, 6, steady_again_s=None, steady_again_s_beyond=120.0)
+    [one] = draw(plot, Trials(frame, ("timeline",)), lambda *_: None, lambda _: ([], []))
+    assert len(one.rows) == 1
+    assert one.chart is not None
+    assert "Not drawn: timeline add-1, 1 of 6 trials: steady_again_s is censored" in one.chart.note
+    [whole] = draw(plot, Trials(repeated(model, 6), ("timeline",)), lambda *_: None, lambda _: ([], []))
+    assert len(whole.rows) == 2
+
+
 @pytest.mark.parametrize("metric", ["stale_reads", "audit_lost", "ok_per_s"])
 def test_what_did_not_happen_is_not_judged(model: ReportModel, metric: str) -> None:
     claim = asked(metric, {"kind": "value", "below": 1e6}).model_copy(
@@ -262,6 +297,27 @@ def test_windows_too_short_for_a_steady_state_are_judged(model: ReportModel) -> 
     frame = repeated(model, 6, steady="too short")
     [found] = judge([asked("total_during_p99_ns", DURING)], frame, ["timeline"], small=False)
     assert found.direction == "confirmed", found.reasons
+
+
+@pytest.mark.parametrize(
+    ("metric", "check", "direction"),
+    [
+        ("total_during_p99_ns", DURING, "confirmed"),
+        ("until_up_s", {"kind": "value", "below": 100}, "confirmed"),
+        ("steady_again_s", {"kind": "value", "below": 100}, "confirmed"),
+        ("after_ok_per_s", {"kind": "value", "below": 1e6}, "inconclusive"),
+        ("ok_per_s", {"kind": "value", "below": 1e6}, "inconclusive"),
+    ],
+)
+def test_rest_is_asked_of_windows_around_an_action_and_not_of_what_it_did(
+    model: ReportModel, metric: str, check: dict[str, object], direction: str
+) -> None:
+    frame = repeated(model, 6).with_columns(pl.lit("no steady state").alias("steady"))
+    claim = asked(metric, check).model_copy(update={"where": {"timeline": "add-1"}})
+    [found] = judge([claim], frame, ["timeline"], small=False)
+    assert found.direction == direction, found.reasons
+    told = "no steady state around the action" if direction == "confirmed" else "no steady state"
+    assert any(one.endswith(f"6 of 6 trials: {told}") for one in (*found.left_out, *found.reasons))
 
 
 def test_seconds_of_a_busy_host_are_told_beside_a_claim(model: ReportModel) -> None:
@@ -314,6 +370,21 @@ def test_what_acts_on_all_shows_on_those_that_passed_something() -> None:
     ]  # fmt: skip
 
 
+def test_nodes_serve_before_and_after_their_turn_in_an_upgrade() -> None:
+    from steelyard.analysis.windows.milestones import Passed
+
+    turns = {"node1": 0.0, "node2": 10.0}
+    steps = ("drained", "stopped", "serves", "assigned")
+    passed = tuple(Passed(what, n, t + 1.0 + i) for n, t in turns.items() for i, what in enumerate(steps))
+    whole = one(do="upgrade", nodes=(*turns,), start_s=10.0, took=Elapsed(20.0), passed=passed)
+    assert lanes(Acted((whole,)), [*turns], 100) == [
+        State("node1", 0, 11, "serves"), State("node1", 11, 12, "drained"), State("node1", 12, 13, "stopped"),
+        State("node1", 13, 100, "serves"),
+        State("node2", 0, 21, "serves"), State("node2", 21, 22, "drained"), State("node2", 22, 23, "stopped"),
+        State("node2", 23, 100, "serves"),
+    ]  # fmt: skip
+
+
 def test_pictures_of_a_trial(trial: TrialReport) -> None:
     charts = {chart.key: chart for chart in timeline_charts(trial)}
     assert [*charts] == ["timeline-latency", "timeline-throughput", "timeline-nodes", "timeline-cpu"]
@@ -321,6 +392,7 @@ def test_pictures_of_a_trial(trial: TrialReport) -> None:
     assert told["shades"] == [{"x": START_S, "x2": END_S, "event": "join: add (done)"}]
     assert {"x": START_S, "event": "join: started"} in told["events"]
     assert {"x": END_S - 0.5, "event": "join: node4 joined"} in told["events"]
+    assert charts["timeline-nodes"].spec["autosize"]["type"] == "fit-x"  # as high as there are nodes
     lanes_told = charts["timeline-nodes"].spec["datasets"]["lanes"]
     assert [r["state"] for r in lanes_told if r["node"] == "node4"] == [
         "not there", "starting", "up", "announced", "streaming", "joined", "serves",

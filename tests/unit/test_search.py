@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from steelyard.lab.search.answered import Answered, answered
-from steelyard.lab.search.rates import MOST_PROBES, Limits, Probe, Search
+from steelyard.lab.search.rates import MOST_PROBES, Limits, Probe, Search, staggered
 
 Measured = tuple[float, float | None]
 System = Callable[[float], Measured]
@@ -46,6 +46,20 @@ def test_saturation_is_found_from_anywhere(start: float, capacity: float) -> Non
     assert search.found is not None
     assert capacity / 1.06 <= search.found <= capacity / 0.98
     assert len(search.probes) < 30
+
+
+@pytest.mark.parametrize("precision", [0.02, 0.1, 0.5])
+def test_the_ladders_of_several_seeds_spread_what_is_found_over_a_step(precision: float) -> None:
+    """On average they lie in the step's middle, wherever between rungs the truth is."""
+    for capacity in (1000.0, 1000.0 * (1 + precision) ** 0.5):
+        starts = [staggered(100.0, precision, seed) for seed in range(200)]
+        found = [run(queue(capacity), Limits(start, precision=precision)).found or 0.0 for start in starts]
+        assert len(set(found)) == 200
+        assert max(found) / min(found) <= (1 + precision) * 1.0001
+        middle = float(np.exp(np.mean(np.log(found)))) / capacity
+        # what is answered is 98 % of the capacity and more, so that up to 2 % beyond it is borne
+        assert (1 + precision) ** -0.6 < middle < 1.02
+    assert staggered(100.0, precision, 7) == staggered(100.0, precision, 7)
 
 
 def test_a_bound_is_met_where_the_latency_reaches_it() -> None:

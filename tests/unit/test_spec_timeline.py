@@ -274,7 +274,7 @@ def test_the_page_says_what_can_be_run(tmp_path: Path) -> None:
     assert [len(point.timeline) for point in study.points] == [0, 2]
     said = [words for kind, block in blocks if not kind for words in shlex.split(block)]
     texts = [text for flag, text in itertools.pairwise(said) if flag == "--do"]
-    assert [action["do"] for action in actions_of(texts)] == ["run", "add", "remove"]
+    assert [action["do"] for action in actions_of(texts)] == ["run", "add", "remove", "upgrade"]
 
 
 # --- in words ---

@@ -121,6 +121,14 @@ def test_points_that_got_no_more_were_not_looked_at_again() -> None:
     assert looks.chance({1, 2}, 0.01) == at(6).chance({1, 2}, 0.01)
 
 
+def test_disturbed_trials_that_are_run_again_after_the_last_look_decide() -> None:
+    """The first look had five of six repetitions, and no time for more."""
+    looks = Looks((*at(5, most=6, last=True).taken, *at(6, most=6).taken))
+    found = judged(frame(1.3), looks)
+    assert found.least == 6
+    assert found.direction == "confirmed", found.reasons
+
+
 def row(point: int, status: str = "done", **more: Any) -> dict[str, Any]:
     return {"point": point, "status": status, **more}
 

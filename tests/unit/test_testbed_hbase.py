@@ -195,7 +195,8 @@ def test_defaults_of_deviations_come_from_the_jars(tmp_path: Path) -> None:
     ("settings", "durability", "words"),
     [
         ({"nodes": 3}, "USE_DEFAULT", "memory of 3 DataNodes"),
-        ({"nodes": 3, "wal_hsync": True}, "SYNC_WAL", "disks of 3 DataNodes"),
+        ({"nodes": 3, "wal_hsync": True}, "USE_DEFAULT", "disks of 3 DataNodes"),
+        ({"nodes": 3, "wal_hsync": True}, "SYNC_WAL", "memory of 3 DataNodes"),
         ({"nodes": 3, "replication": 1}, "FSYNC_WAL", "disks of 1 DataNode "),
         ({"nodes": 3}, "ASYNC_WAL", "before it is in the log"),
         ({"nodes": 3, "wal_hsync": True}, "SKIP_WAL", "without a log"),

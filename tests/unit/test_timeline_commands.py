@@ -79,6 +79,25 @@ def test_a_command_dies_with_the_tool(tmp_path: Path) -> None:
     end_of(mark)
 
 
+@pytest.mark.skipif(not shutil.which("setpriv"), reason="no `setpriv` program")
+@pytest.mark.parametrize("how", [[], ["nohup"]])
+def test_what_a_command_has_started_dies_with_the_tool(tmp_path: Path, how: list[str]) -> None:
+    mark = tmp_path / "mark"
+    script = f"sh -c 'echo $$ > {mark}; exec sleep 1000'; echo over"
+    with subprocess.Popen([*how, sys.executable, "-c", TOOL, script, str(tmp_path / "it.txt")]) as tool:
+        until(lambda: written(mark))
+        tool.kill()
+    end_of(mark)
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_a_command_s_status_and_words_are_its_own(tmp_path: Path, status: int) -> None:
+    log = tmp_path / "it.txt"
+    words = ["sh", "-c", 'echo "$1" "$2"; exit $3', "-", "a  b", "$HOME", str(status)]
+    assert run_command(words, log, threading.Event()) == status
+    assert log.read_text().splitlines()[-1] == "a  b $HOME"
+
+
 def test_what_cannot_be_run_is_told_as_it_is(tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.write_text("no program")

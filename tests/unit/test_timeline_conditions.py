@@ -176,7 +176,7 @@ def test_the_way_of_an_action() -> None:
     join = state("10s add nodes=1")
     assert not join.due(9 * NS)
     assert join.due(10 * NS)
-    parameters = {"nodes": 1, "bootstrap": True, "balance": True, "limited": True}
+    parameters = {"nodes": 1, "bootstrap": True, "balance": True, "local": False, "limited": True}
     assert join.requested(11) == [ActionRow("add", "add", "requested", 11, (), parameters)]
     assert not join.due(12 * NS)  # once
     assert join.started(13, ["node4"]) == [ActionRow("add", "add", "started", 13, ("node4",), parameters)]

@@ -249,6 +249,22 @@ def test_when_nothing_answers_any_more_an_endless_phase_is_stopped(
     assert [p["reason"] for p in run.manifest.phases if p["name"] == "run"] == ["stop"]
 
 
+def test_that_nobody_answers_an_audit_leaves_what_was_measured(
+    fake_engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("steelyard.lab.phase.ALL_DEAD_LIMIT_S", 0.2)
+    monkeypatch.setattr("steelyard.lab.phase.LOOK_EVERY_S", 0.0)
+    fake_engine.mode("numb-in-audit")
+    deaths = [Death("node1", "killed by SIGKILL", 1), Death("node2", "exit status 3", 1)]
+    run = trial_run(tmp_path, Bed(dead=lambda: deaths))
+    run.trial = run.trial.model_copy(update={"load": run.trial.load.model_copy(update={"audit": True})})
+    run.run()
+    assert run.manifest.status == "done"
+    told = {warning["kind"]: warning["text"] for warning in run.manifest.warnings}
+    assert "audit was stopped: nothing was answered for" in told["unanswered"]
+    assert [p["name"] for p in run.manifest.phases][-1] == "audit"
+
+
 def test_an_engine_that_does_not_stop(
     fake_engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

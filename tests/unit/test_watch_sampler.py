@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -23,6 +25,7 @@ from steelyard.systems.waiting import wait_until
 from steelyard.watch import AgentClient, Sampler, ask, host_facts
 from steelyard.watch.link import ANSWER_WITHIN_S
 from steelyard.watch.sampler import next_due
+from steelyard.watch.sources import Sources
 from steelyard.watch.table import Table
 from steelyard.watch.target import WatchTarget
 
@@ -227,6 +230,23 @@ def test_a_testbed_that_fails_does_not_stop_the_sampling() -> None:
 
     sampler = sample([WatchTarget("node1")], pids=gone)
     assert "being taken down (at" in sampler.missing["node1.processes"]
+
+
+def test_a_server_that_was_killed_is_not_the_laboratorys_while_it_is_there() -> None:
+    """Its testbed does not name it any more, and it is our child until it has been waited for."""
+    burn = "import time\nwhile time.process_time() < 0.5: pass\nprint(flush=True)\nwhile True: time.sleep(9)"
+    with subprocess.Popen([sys.executable, "-c", burn], stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None
+        server.stdout.readline()
+        named = [[server.pid], [server.pid], []]
+        sources = Sources([node("node1")], dict, os.getpid(), lambda _: named.pop(0))
+        spent = []
+        for _ in range(3):
+            if len(named) == 1:
+                server.kill()
+            spent.append(sources.read()["lab"][CPU])
+        sources.close()
+    assert spent[2] - spent[0] < 0.4
 
 
 def test_stopping_twice_or_without_a_start_is_fine() -> None:

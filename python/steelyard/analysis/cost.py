@@ -45,6 +45,12 @@ class Cost:
     throttled_share: float | None = None
     gc_share: float | None = None
 
+    @property
+    def known(self) -> bool:
+        """Whether anything of it was sampled."""
+        figures = (self.cores, self.memory_max_bytes, self.disk_read_per_s, self.network_per_s, self.gc_share)
+        return any(figure is not None for figure in figures)
+
 
 def _per_op(cores: float | None, phase: Phase) -> float | None:
     if cores is None or not phase.total.count:

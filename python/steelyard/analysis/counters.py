@@ -60,6 +60,15 @@ def mean_rate(t_s: Floats, values: Floats, start_s: float, end_s: float) -> floa
     return float((at[1] - at[0]) / (last - first))
 
 
+def grown(t_s: Floats, values: Floats, start_s: float, end_s: float) -> float | None:
+    """A counter's increase between two times, from where it was sampled; None where it was not."""
+    inside = t_s[(t_s >= start_s) & (t_s <= end_s)]
+    if not inside.size or t_s.size < 2:
+        return None
+    first, last = np.interp([start_s, end_s], t_s, unwrapped(values))
+    return float(last - first)
+
+
 def rates(t_s: Floats, values: Floats) -> tuple[Floats, Floats]:
     """(seconds, increase per second) between consecutive samples, at the later sample's time."""
     gaps = np.diff(t_s)

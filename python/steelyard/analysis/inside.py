@@ -67,6 +67,7 @@ MEASURES: Mapping[str, tuple[Read, str]] = {
     "requests waiting, most": (_most("server_calls_pending", "server_native_pending"), ""),
     "requests dropped": (_rate("server_dropped_total"), "/s"),
     "pending compactions, most": (_most("server_compactions_pending"), ""),
+    "compactions running, most": (_most("server_compactions_running"), ""),
     "compacted": (_rate("server_compaction_bytes_total"), "B/s"),
     "pending flushes, most": (_most("server_flushes_pending"), ""),
     "flushed": (_rate("server_flush_bytes_total"), "B/s"),

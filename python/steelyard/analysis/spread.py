@@ -15,12 +15,18 @@ FLUSH = "FLUSH"
 
 @dataclass(frozen=True)
 class EngineSpread:
-    """One percentile of one operation, as each engine saw it, in nanoseconds."""
+    """One percentile of one operation, as each engine saw it.
+
+    Attributes:
+        by_engine_ns: in nanoseconds, of the engines that had such an operation.
+        engines: what each of those is called.
+    """
 
     operation: str
     percentile: str
     by_engine_ns: tuple[float, ...]
     coefficient_of_variation: float
+    engines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -40,17 +46,23 @@ class Repeated:
     coefficient_of_variation: float | None
 
 
-def engine_spread(phase: Phase) -> tuple[EngineSpread, ...]:
-    """p50, p99 and p99.9 of the response time per engine, with their coefficient of variation."""
+def engine_spread(phase: Phase, names: Sequence[str]) -> tuple[EngineSpread, ...]:
+    """p50, p99 and p99.9 of the response time per engine, with their coefficient of variation.
+
+    Args:
+        phase: which.
+        names: of its engines, in their order.
+    """
+    named = list(zip(names, phase.engines, strict=True))
     found = []
     for op in phase.operations:
-        rows = [row for engine in phase.engines for row in engine if row.name == op.name]
+        rows = [(name, row) for name, engine in named for row in engine if row.name == op.name]
         for label, field in (("p50", "p50_ns"), ("p99", "p99_ns"), ("p99.9", "p999_ns")):
-            values = [v for row in rows if (v := getattr(row.response, field)) is not None]
-            if len(values) > 1:
-                found.append(
-                    EngineSpread(op.name, label, tuple(values), float(np.std(values) / np.mean(values)))
-                )
+            by = {name: v for name, row in rows if (v := getattr(row.response, field)) is not None}
+            if len(by) > 1:
+                values = [*by.values()]
+                varies = float(np.std(values) / np.mean(values))
+                found.append(EngineSpread(op.name, label, tuple(values), varies, tuple(by)))
     return tuple(found)
 
 

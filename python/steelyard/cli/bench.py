@@ -8,7 +8,19 @@ from typing import Annotated, Any
 import typer
 
 from steelyard.cli.options import DO_HELP, FLAGS, SET_HELP, systems_help
-from steelyard.cli.parameters import Count, Key, Python, Servers, Ssh, with_flags
+from steelyard.cli.parameters import (
+    Count,
+    Key,
+    Python,
+    Scheduler,
+    SchedulerCa,
+    SchedulerCert,
+    SchedulerKey,
+    Servers,
+    Ssh,
+    Watched,
+    with_flags,
+)
 
 EXAMPLE = (
     "Example: steelyard bench cassandra -w a --nodes 3 --rf 3 --read-consistency QUORUM "
@@ -27,10 +39,15 @@ def bench(  # noqa: PLR0917 - typer calls it by name
     set_: Annotated[list[str] | None, typer.Option("--set", help=SET_HELP)] = None,
     do: Annotated[list[str] | None, typer.Option("--do", help=DO_HELP)] = None,
     ssh: Ssh = None,
+    scheduler: Scheduler = None,
     load_hosts: Count = None,
     server_hosts: Servers = None,
+    watch_hosts: Watched = None,
     key: Key = None,
     python: Python = None,
+    scheduler_ca: SchedulerCa = None,
+    scheduler_cert: SchedulerCert = None,
+    scheduler_key: SchedulerKey = None,
     set_yaml: Annotated[list[str] | None, typer.Option("--set-yaml", hidden=True)] = None,
     set_site: Annotated[list[str] | None, typer.Option("--set-site", hidden=True)] = None,
     **words: Any,
@@ -45,12 +62,26 @@ def bench(  # noqa: PLR0917 - typer calls it by name
     from steelyard.cli.conduct import conduct
 
     pairs = [*(set_ or ()), *(set_yaml or ()), *(set_site or ())]  # the last two are what --set was called
-    if (ssh, load_hosts, server_hosts, key, python) == (None,) * 5:
+    elsewhere = (
+        ssh,
+        scheduler,
+        load_hosts,
+        server_hosts,
+        watch_hosts,
+        key,
+        python,
+        scheduler_ca,
+        scheduler_cert,
+        scheduler_key,
+    )
+    if elsewhere == (None,) * len(elsewhere):
         conduct(bench_study(system, words, pairs, do or ()), out=out, report=report)
         return
     from steelyard.cli.server_hosts import roles_of, using
+    from steelyard.cli.sources import source_of
 
-    roles = roles_of(ssh, load_hosts, server_hosts)
+    source = source_of(ssh, scheduler, scheduler_ca, scheduler_cert, scheduler_key)
+    roles = roles_of(source, load_hosts, server_hosts, watch_hosts)
     study = bench_study(system, roles.words(words), pairs, do or ())
     with using(study, roles, key, python) as (loading, host):
         conduct(study, out=out, report=report, load_hosts=loading, host=host)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from steelyard.cli.help import GroupedCommand
-from steelyard.cli.parameters import SSH_HELP, Key, Python
+from steelyard.cli.parameters import Key, Python, Scheduler, SchedulerCa, SchedulerCert, SchedulerKey, Ssh
+from steelyard.errors import InputError
 
 SECONDS = 0.5
 """How long bytes are sent between two machines."""
@@ -29,17 +28,25 @@ def main() -> None:
 
 
 @app.command(cls=GroupedCommand, epilog="Example: steelyard hosts check --ssh a,b --key ~/.ssh/id_ed25519")
-def check(
-    ssh: Annotated[str, typer.Option(help=SSH_HELP)],
+def check(  # noqa: PLR0917 - typer calls it by name
+    ssh: Ssh = None,
+    scheduler: Scheduler = None,
     key: Key = None,
     python: Python = None,
+    scheduler_ca: SchedulerCa = None,
+    scheduler_cert: SchedulerCert = None,
+    scheduler_key: SchedulerKey = None,
 ) -> None:
     """Look at machines: version, Java, cores, memory, clocks, leftovers, and bandwidth between them."""
     from steelyard.cli.cluster import table
-    from steelyard.cli.load_hosts import machines_of, workers
+    from steelyard.cli.load_hosts import all_of
+    from steelyard.cli.sources import source_of
     from steelyard.hosts.remote.check import bandwidths, look
 
-    with workers(machines_of(ssh, None), key, python) as found:
+    source = source_of(ssh, scheduler, scheduler_ca, scheduler_cert, scheduler_key)
+    if source is None:
+        raise InputError("--ssh or --scheduler names the machines that are looked at")
+    with all_of(source, key, python) as found:
         seen = [look(host) for host in found.hosts]
         table(COLUMNS, [one.words() for one in seen])
         rates = bandwidths(found.hosts, SECONDS)

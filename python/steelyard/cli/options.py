@@ -52,6 +52,7 @@ COMMON: tuple[Flag, ...] = (
     Flag("--curve", "load.curve", str,
          "Instead of --target, rates over time, TIME=RATE from 0s on, lines between: --curve "
          "0s=1000,30s=4000,30s=1000,60s=1000 rises for 30 s, then steps down and stays. "
+         "Or a form: steps:rates=1000/2000,every=60s, ramp:, sine:, flash-crowd:, trace:FILE.csv. "
          "The run ends with the last point.  [without --operations, --duration]", LOAD, curve),
     Flag("--arrivals", "load.arrivals", str, "With a rate: constant or poisson.", LOAD),
     Flag("--in-flight", "load.in_flight", int,

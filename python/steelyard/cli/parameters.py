@@ -5,20 +5,35 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from steelyard.spec.flag import Flag
 
 HOSTS = "Many hosts"
+SCHEDULER_HELP = (
+    "Instead of --ssh a running Dask scheduler, tls://HOST:PORT, whose workers' machines are used; "
+    "needs steelyard[fleet]."
+)
 SSH_HELP = "Machines reached by ssh, [USER@]HOST[:PORT] with commas between; needs steelyard[fleet]."
 Ssh = Annotated[str | None, typer.Option("--ssh", help=SSH_HELP, rich_help_panel=HOSTS)]
+Scheduler = Annotated[str | None, typer.Option("--scheduler", help=SCHEDULER_HELP, rich_help_panel=HOSTS)]
+
+
+def _tls(flag: str, what: str) -> Any:
+    words = f"{what} for --scheduler.  [default: as Dask's own configuration says]"
+    return typer.Option(flag, help=words, rich_help_panel=HOSTS)
+
+
+SchedulerCa = Annotated[Path | None, _tls("--scheduler-ca", "Certificate of the authority,")]
+SchedulerCert = Annotated[Path | None, _tls("--scheduler-cert", "Certificate of this laboratory,")]
+SchedulerKey = Annotated[Path | None, _tls("--scheduler-key", "Its private key,")]
 Count = Annotated[
     int | None,
     typer.Option(
         "--load-hosts",
-        help="How many of them run an engine each.  [default: all but the server hosts]",
+        help="How many of them run an engine each.  [default: of --ssh all but the server hosts]",
         rich_help_panel=HOSTS,
     ),
 ]
@@ -27,6 +42,14 @@ Servers = Annotated[
     typer.Option(
         "--server-hosts",
         help="How many of them, after the load hosts, have the nodes of the local cluster.  [default: none]",
+        rich_help_panel=HOSTS,
+    ),
+]
+Watched = Annotated[
+    str | None,
+    typer.Option(
+        "--watch-hosts",
+        help="Machines of a given cluster whose CPU, memory, disk and network are sampled; as --ssh.",
         rich_help_panel=HOSTS,
     ),
 ]
@@ -50,7 +73,7 @@ Key = Annotated[
     Path | None,
     typer.Option(
         "--key",
-        help="Private key for --ssh.  [default: as ssh's configuration and agent have it]",
+        help="Private key for --ssh and --watch-hosts.  [default: as ssh's configuration and agent have it]",
         rich_help_panel=HOSTS,
     ),
 ]

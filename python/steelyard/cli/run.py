@@ -7,7 +7,20 @@ from typing import Annotated
 
 import typer
 
-from steelyard.cli.parameters import Benches, Count, Key, Python, Ssh, Unlike
+from steelyard.cli.parameters import (
+    Benches,
+    Count,
+    Key,
+    Python,
+    Scheduler,
+    SchedulerCa,
+    SchedulerCert,
+    SchedulerKey,
+    Servers,
+    Ssh,
+    Unlike,
+    Watched,
+)
 from steelyard.errors import InputError
 
 EXAMPLE = "Example: steelyard run noise-floor --small --set repetitions=3 --dry-run"
@@ -56,11 +69,17 @@ def run(  # noqa: PLR0917 - typer calls it by name
         typer.Option("--fail-on-claims", help="End with 1 unless every claim of the study is confirmed."),
     ] = False,
     ssh: Ssh = None,
+    scheduler: Scheduler = None,
     load_hosts: Count = None,
+    server_hosts: Servers = None,
     benches: Benches = None,
     unlike_hosts: Unlike = False,
+    watch_hosts: Watched = None,
     key: Key = None,
     python: Python = None,
+    scheduler_ca: SchedulerCa = None,
+    scheduler_cert: SchedulerCert = None,
+    scheduler_key: SchedulerKey = None,
 ) -> None:
     """Run every trial of a study, and report.
 
@@ -114,9 +133,15 @@ def run(  # noqa: PLR0917 - typer calls it by name
         read,
         {
             "ssh": tuple(ssh.split(",")) if ssh is not None else None,
+            "scheduler": scheduler,
+            "scheduler_ca": str(scheduler_ca) if scheduler_ca else None,
+            "scheduler_cert": str(scheduler_cert) if scheduler_cert else None,
+            "scheduler_key": str(scheduler_key) if scheduler_key else None,
             "load_hosts": load_hosts,
+            "server_hosts": server_hosts,
             "benches": benches,
             "unlike_hosts": unlike_hosts,
+            "watch": tuple(watch_hosts.split(",")) if watch_hosts is not None else None,
             "key": str(key) if key else None,
             "python": python,
         },
@@ -124,5 +149,5 @@ def run(  # noqa: PLR0917 - typer calls it by name
     with taking_part(read, fleet) as machines:
         conduct(
             read, out=out, report=report, resume=True, disturbed=disturbed, fail_on_claims=fail_on_claims,
-            load_hosts=machines.load_hosts, bench_hosts=machines.bench_hosts,
+            load_hosts=machines.load_hosts, host=machines.host, bench_hosts=machines.bench_hosts,
         )  # fmt: skip

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from steelyard.errors import InfrastructureError
 from steelyard.hosts.host import Host, HostLostError, Watch
 from steelyard.hosts.local import LocalHost
 from steelyard.hosts.snapshots import Snapshot
@@ -37,10 +38,8 @@ class ServerHost:
     folder: Path
 
 
-class ServerHosts(LocalHost):
-    """This machine, where clusters are laid over others: node k of N is on the k-th, from the first on again.
-
-    Whatever is not about a node is this machine's.
+class _WithOthers(LocalHost):
+    """This machine, which does what a host does, and others beside it.
 
     Args:
         machines: the others.
@@ -49,6 +48,16 @@ class ServerHosts(LocalHost):
     def __init__(self, machines: Sequence[ServerHost]) -> None:
         super().__init__()
         self.machines = tuple(machines)
+
+
+class ServerHosts(_WithOthers):
+    """This machine, where clusters are laid over others: node k of N is on the k-th, from the first on again.
+
+    Whatever is not about a node is this machine's.
+    """
+
+    role = "server"
+    """What the manifest calls them."""
 
     def end_leftovers(self) -> list[str]:
         """See `Host`; on all of them."""
@@ -91,6 +100,32 @@ class ServerHosts(LocalHost):
         return found
 
 
+class WatchedHosts(_WithOthers):
+    """This machine, and others that are only sampled: those of a cluster that is somebody else's.
+
+    Its nodes are asked from here. A machine that cannot be sampled is left out.
+    """
+
+    role = "watched"
+    """What the manifest calls them."""
+
+    def watch(
+        self,
+        targets: Sequence[WatchTarget],
+        engines: Mapping[str, int],
+        *,
+        spool: Path | None = None,
+    ) -> JoinedWatch:
+        """See `Host`."""
+        own, there = super().watch(targets, engines, spool=spool), dict[str, Watch]()
+        for machine in self.machines:
+            with suppress(InfrastructureError):
+                there[machine.name] = machine.host.watch([], {})
+        found = JoinedWatch(own, there)
+        found.retarget(targets)
+        return found
+
+
 def joined(parts: Sequence[Snapshot]) -> Snapshot:
     """What several machines keep of one cluster, as one snapshot; it is restored part by part."""
     nodes = tuple(name for part in parts for name in part.nodes)
@@ -112,18 +147,19 @@ class JoinedWatch:
     @property
     def missing(self) -> Mapping[str, str]:
         """See `Watch`: of the nodes and of this machine; `host.NAME` is a machine that was lost."""
-        found = dict(self._own.missing)
+        found, ours = dict(self._own.missing), tuple(f"{name}." for name in self._where)
         for name, watch in self.there.items():
             try:
                 told = watch.missing
             except HostLostError:
                 told, found[f"host.{name}"] = {}, "it was lost, and with it what was sampled there at last"
-            found |= {what: why for what, why in told.items() if what.partition(".")[0] in self._where}
+            found |= {what: why for what, why in told.items() if what.startswith(ours)}
         return found
 
     def retarget(self, targets: Sequence[WatchTarget]) -> None:
         """See `Watch`."""
         self._where |= {target.name: target.host for target in targets}
+        self._own.retarget([target for target in targets if target.host not in self.there])
         for name, watch in self.there.items():
             with suppress(HostLostError):
                 watch.retarget([target for target in targets if target.host == name])

@@ -113,6 +113,7 @@ class LocalBench:
             lease=held.lease,
             cold=self.study.cache in DROPS_CACHE,
             load_hosts=self.load_hosts,
+            several=len(self.study.cells) * self.study.repetitions > 1,
         )
         run.manifest.rate = dict(rate)
         manifest = run.run()

@@ -91,6 +91,7 @@ class DataSets:
             show=self.show,
             interrupts=self.interrupts,
             since_ns=time.monotonic_ns(),
+            several=True,
         )
         kept: list[Snapshot] = []
 

@@ -109,7 +109,7 @@ def check_far(settings: Settings, *, apart: bool = False) -> None:
     """
     system, kind = settings.system, declared(settings.system.kind)
     if kind.local and not apart:
-        ways = " or ".join(["--server-hosts (bench)", *_ways(kind.typed)])
+        ways = " or ".join(["--server-hosts", *_ways(kind.typed)])
         raise InputError(
             f"--ssh: the nodes of a local {kind.typed} cluster answer on this machine alone",
             hint=f"lay it over other machines, or give a cluster that they reach: {ways}",

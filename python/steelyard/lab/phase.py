@@ -53,6 +53,7 @@ class PhaseRunner:
         rate: float | None = None,
         marks: Sequence[tuple[float, str]] = (),
         noted: bool = True,
+        needed: bool = True,
         observers: Sequence[Observer] = (),
     ) -> list[Event]:
         """Run one phase; returns each engine's `phase_end`.
@@ -64,6 +65,8 @@ class PhaseRunner:
             rate: operations a second from its start on, instead of the plan's.
             marks: (seconds since its start, label) that the engines note when their time has come.
             noted: the manifest gets its summary; probes of a search have none there.
+            needed: the trial has failed if nothing is answered any more. What was measured before an audit
+                stands: that nobody can read it back is what the audit then finds.
             observers: told of it while it goes on.
 
         Raises:
@@ -93,8 +96,10 @@ class PhaseRunner:
         self.interrupts.check()
         for lost in state.lost.values():
             raise lost
-        if state.stalled:
+        if state.stalled and needed:
             raise InfrastructureError(f"{name} was stopped: {state.stalled}")
+        if state.stalled:
+            self.manifest.warn("unanswered", f"{name} was stopped: {state.stalled}")
         return ends
 
     def _until_ended(self, state: _Phase) -> None:

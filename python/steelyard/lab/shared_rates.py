@@ -170,7 +170,7 @@ class SharedRates:
             trial=trial, folder=path, testbed=testbed, host=self.host, engine=self.engine, show=self.show,
             interrupts=self.interrupts, since_ns=time.monotonic_ns(), lease=lease,
             cold=self.study.cache in DROPS_CACHE,
-            load_hosts=self.load_hosts,
+            load_hosts=self.load_hosts, several=True,
         )  # fmt: skip
         run.run()
         with suppress(OSError):

@@ -42,7 +42,8 @@ class Stages:
         self._run()
         if load.audit:
             with self._timed("audit"):
-                self._runner.phase(AUDIT, counts=False, endless=True)
+                again = search is not None and search.again
+                self._runner.phase(AUDIT, counts=False, endless=True, needed=again)
         if search and search.again:
             with self._timed("search_after"):
                 find_rate(self._runner, search, after=True)

@@ -20,13 +20,15 @@ from steelyard.lab.blocks import Blocks, Given
 from steelyard.lab.hopeless import HOPELESS
 from steelyard.lab.progress import Show
 from steelyard.lab.remote_bench import RemoteBench
+from steelyard.lab.server_hosts import ServerMachines
 from steelyard.lab.shared_rates import RateNotFoundError, SharedRates
 from steelyard.lab.side_by_side import SideBySide
 from steelyard.lab.signals import Interrupts
 from steelyard.lab.time_left import TimeLeft
 from steelyard.lab.until_decided import Extension, Stand
 from steelyard.results.disturbance import Disturbance
-from steelyard.results.store import RunFolder, resume_words
+from steelyard.results.elsewhere import Elsewhere
+from steelyard.results.store import HERE, RunFolder
 from steelyard.spec.estimate import each
 from steelyard.spec.models import Study, Trial
 from steelyard.spec.rules import NEEDED
@@ -53,7 +55,7 @@ class Outcome:
         disturbed: how many trials do not count, for a reason that another attempt may be free of.
         looks: how often the claims were looked at; 0 where the plan was kept as it is, or there are none.
         added: trials beyond the plan.
-        load_hosts: the machines that ran its engines; none = this one.
+        elsewhere: the machines beside this one that its trials were on.
     """
 
     path: Path
@@ -63,11 +65,11 @@ class Outcome:
     disturbed: int = 0
     looks: int = 0
     added: int = 0
-    load_hosts: Sequence[str] = ()
+    elsewhere: Elsewhere = HERE
 
     def again(self, *flags: str) -> str:
         """The command that goes on with it."""
-        return resume_words(self.path, self.load_hosts, *flags)
+        return self.elsewhere.resume_words(self.path, *flags)
 
 
 def conduct(
@@ -107,7 +109,7 @@ def conduct(
     engine, host = find_engine(), host or LocalHost()
     planned = trials(study)
     check_able(study, planned, bench_hosts[0].as_host() if bench_hosts else host)
-    elsewhere = load_hosts.names if load_hosts else []
+    elsewhere = Elsewhere(tuple(load_hosts.names if load_hosts else ()), ServerMachines(host).names)
     with ExitStack() as closing:
         interrupts = closing.enter_context(Interrupts())
         benches = list[RemoteBench]()
@@ -119,7 +121,7 @@ def conduct(
         else:
             folder = RunFolder.create(study, planned, out, elsewhere)
         closing.callback(folder.close)
-        outcome = Outcome(folder.path, len(planned), load_hosts=elsewhere)
+        outcome = Outcome(folder.path, len(planned), elsewhere=elsewhere)
         local = LocalBench(folder.path, study, host, engine, show, interrupts, load_hosts)
         closing.callback(local.release)
         conductor = _Conductor(folder, study, planned, show, interrupts, judge, local, benches)

@@ -39,7 +39,7 @@ from steelyard.results.tables import SPOOL
 from steelyard.spec.models import Trial
 from steelyard.spec.plan import LOAD, RUN, engine_plan
 from steelyard.systems.base import Testbed
-from steelyard.systems.capabilities import snapshots
+from steelyard.systems.capabilities import Upgrades, snapshots
 
 if TYPE_CHECKING:  # it is not needed where engines run here
     from steelyard.lab.load_hosts import LoadHosts
@@ -64,6 +64,7 @@ class TrialRun:
         lease: what the system is like before, and whether it stays up; None = it comes and goes.
         cold: drop this host's page cache before what is measured.
         load_hosts: where the engines run; None = here.
+        several: it is one of several, which must not differ by a machine that was lost.
     """
 
     def __init__(
@@ -80,11 +81,13 @@ class TrialRun:
         lease: Lease | None = None,
         cold: bool = False,
         load_hosts: LoadHosts | None = None,
+        several: bool = False,
     ) -> None:
         self.trial, self.folder, self.testbed, self.engine = trial, folder, testbed, engine
         self.host, self.server_machines = host, ServerMachines(host)
         self.show, self.interrupts = show, interrupts
         self.lease, self.cold, self.load_hosts = lease or Lease(), cold, load_hosts
+        self.several = several
         self.manifest = Manifest(trial, since_ns)
         self.error: SteelyardError | None = None
         self.fleet: Fleet | None = None
@@ -143,6 +146,8 @@ class TrialRun:
             Stages(load, runner, self._timed, self._direct).drive()
         runner.look_after_servers()
         fleet.finish()
+        if self.several:
+            self.server_machines.check()
         if self.lease.after_load:
             with self._timed("snapshot"):
                 self.lease.after_load(stored)
@@ -302,6 +307,8 @@ class TrialRun:
     def _end_actions(self) -> None:
         """Give actions that were cut short a moment; those that wait for servers end when these are gone."""
         assert self.director is not None  # noqa: S101 - called when there is one
+        if isinstance(self.testbed, Upgrades) and any(a.what == "upgrade" for a in self.trial.timeline):
+            self.manifest.system["upgraded"] = dict(self.testbed.versions())
         left = self.director.join(0 if self.interrupts.aborted else ACTIONS_GRACE_S)
         if left and self.lease.keep:
             self.lease.keep = False  # they would go on in the next trial

@@ -12,6 +12,7 @@ from steelyard.analysis.counters import Window, nodes
 from steelyard.analysis.reasons import HELD
 from steelyard.analysis.summary import TOTAL, Phase
 from steelyard.analysis.windows.effect import Effect, Measured, effect
+from steelyard.analysis.windows.hints import Hints, hints
 from steelyard.analysis.windows.losses import series
 from steelyard.analysis.windows.milestones import Elapsed, Passed, joined, passed, took, took_all, until
 from steelyard.analysis.windows.moved import gain, least_bytes
@@ -27,7 +28,8 @@ ALL = "all"
 """The clock of what is felt: response of all attempts, a failure counted as at least its timeout."""
 RESIZING = {"add": 1, "remove": -1}
 LATELY_NS = 10_000_000_000
-"""How far before an action what is stored is looked at."""
+"""How far before an action, or the end, what is stored is looked at."""
+LOCAL = "server_local_files_share"
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,9 @@ class Acted:
         whole: what was felt around all of them; None where none started in the measured phase.
         took, joined, until: of all of them, as of `analysis.windows.milestones`.
         capacity: (ratio, share of the ideal) where the highest rate was searched before and after.
+        hints: from the first action's start to the end of the phase; None where no server tells.
+        remote: of the bytes of files that added nodes read, the share that lay on others alone in the end;
+            None where nothing was added, or nobody tells.
     """
 
     actions: tuple[OneAction, ...]
@@ -76,6 +81,8 @@ class Acted:
     joined: Elapsed | None = None
     until: Mapping[str, float] = field(default_factory=dict)
     capacity: tuple[float, float] | None = None
+    hints: Hints | None = None
+    remote: float | None = None
 
 
 def latencies(source: TrialSource, phase: Phase, only: str | None = None) -> dict[str, BySecond]:
@@ -136,6 +143,8 @@ def read_acted(
         joined(begun, phase.end_ns),
         until(begun, phase.end_ns),
         _capacity(source.manifest, begun),
+        hints(system, begun[0].started_ns or phase.start_ns, phase.end_ns),
+        _remote([name for action in begun if action.do == "add" for name in action.nodes], phase, system),
     )
 
 
@@ -195,6 +204,15 @@ def _stored(manifest: Mapping[str, Any], system: pl.DataFrame, at_ns: int) -> fl
     window = Window(system, at_ns - LATELY_NS, at_ns)
     serving = [name for name in nodes(system) if name not in master_names(manifest)]
     return sum(window.mean(name, metric) or 0.0 for name in serving for metric in HELD)
+
+
+def _remote(added: Sequence[str], phase: Phase, system: pl.DataFrame) -> float | None:
+    """Of the bytes of these nodes' files just before the phase's end, the share that lay on others."""
+    window = Window(system, phase.end_ns - LATELY_NS, phase.end_ns)
+    told = [(window.mean(name, HELD[0]), window.mean(name, LOCAL)) for name in added]
+    held = [(size, share) for size, share in told if size and share is not None]
+    files = sum(size for size, _ in held)
+    return sum(size * (1 - share) for size, share in held) / files if files else None
 
 
 def _capacity(manifest: Mapping[str, Any], actions: Sequence[ActionTimes]) -> tuple[float, float] | None:

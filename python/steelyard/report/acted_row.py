@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from steelyard.analysis.windows.effect import Effect
+from steelyard.analysis.windows.losses import WRONG
 from steelyard.analysis.windows.milestones import Elapsed
 from steelyard.report.acted import Acted
 from steelyard.spec.metrics import BEYOND, CENSORED, UNDONE
@@ -25,7 +26,7 @@ def figures(acted: Acted | None) -> Figures:
         found[f"{name}{BEYOND}"] = elapsed.seconds if elapsed and not elapsed.reached else None
     assert {*CENSORED} <= {*found}  # noqa: S101 - each of them may be censored
     found |= {f"until_{what.replace('-', '_')}_s": seconds for what, seconds in acted.until.items()}
-    return found | of_effect(whole) | _moved(acted) | _wrong(whole)
+    return found | of_effect(whole) | _moved(acted) | _blame(whole)
 
 
 def _undone(acted: Acted) -> str | None:
@@ -59,7 +60,13 @@ def of_effect(whole: Effect) -> Figures:
         found |= {f"{name}_{f}_ns": getattr(times, f"{f}_ns") for f in ("mean", "p50", "p99")}
     for done in whole.done:
         found |= {f"{done.window}_ok_per_s": done.ok_per_s, f"{done.window}_failed_share": done.failed_share}
-    return found
+    return found | wrong_reads(whole)
+
+
+def wrong_reads(whole: Effect) -> dict[str, float]:
+    """`stale_reads`, `lost_reads`, `not_yet_reads`: from the first action on."""
+    since = [done for done in whole.done if done.window != "before"]
+    return {f"{kind}_reads": float(sum(getattr(d, kind) for d in since)) for kind in WRONG}
 
 
 def _moved(acted: Acted) -> Figures:
@@ -67,20 +74,21 @@ def _moved(acted: Acted) -> Figures:
     least = sum(least or 0.0 for _, least in moved)
     found: Figures = {
         "moved_bytes": float(sum(b for b, _ in moved)) if moved else None,
+        "remote_share": acted.remote,
         "moved_over_least": sum(b for b, least in moved if least) / least if least else None,
     }
+    if acted.hints:
+        found |= {"hints_stored": acted.hints.stored, "hints_replayed": acted.hints.replayed}
     if acted.capacity:
         found |= dict(zip(("capacity_gain", "capacity_gain_share"), acted.capacity, strict=True))
     return found
 
 
-def _wrong(whole: Effect) -> Figures:
-    since = [done for done in whole.done if done.window != "before"]
-    found: Figures = {
-        f"{kind}_reads": float(sum(getattr(d, kind) for d in since)) for kind in ("stale", "lost", "not_yet")
-    }
-    found["outside_bound_s"] = whole.outside_s
+def _blame(whole: Effect) -> Figures:
+    """Seconds beyond the bound, and those in which the host may be to blame."""
     host = whole.host
-    found["host_busy_s"] = host.busy_s if host else None
-    found["host_stolen_s"] = host.stolen_s if host else None
-    return found
+    return {
+        "outside_bound_s": whole.outside_s,
+        "host_busy_s": host.busy_s if host else None,
+        "host_stolen_s": host.stolen_s if host else None,
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,11 @@ from steelyard.analysis.warnings import SIDE_CHECKS, Context, Warned, derive
 from steelyard.analysis.warnings.outcome import not_done, partial
 from steelyard.analysis.windows.spans import Seconds, Windows, around_all
 from steelyard.analysis.windows.steadiness import LEAST_S, of_windows
-from steelyard.report.in_effect import is_local, master_names, node_names, quota_cores
+from steelyard.report.in_effect import is_local, lacking, master_names, node_names, quota_cores, untold
 from steelyard.report.source import TrialSource
 from steelyard.results.actions import Actions
 from steelyard.results.certificates import Certificate, newest
+from steelyard.results.clients import starved_seconds
 from steelyard.results.in_effect import part
 from steelyard.results.intervals import TENTHS
 
@@ -38,12 +40,13 @@ ALMOST_S = 0.05
 
 @dataclass(frozen=True)
 class Read:
-    """What was read of a trial."""
+    """What was read of a trial, and its folder, where each engine's own files are; None = they are not."""
 
     manifest: Mapping[str, Any]
     intervals: pl.DataFrame
     system: pl.DataFrame
     actions: Actions = field(default_factory=Actions)
+    folder: Path | None = None
 
     def windows(self, phase: Phase) -> Windows | None:
         """Around all that was done to the cluster in a phase; None when nothing was."""
@@ -205,11 +208,21 @@ def _context(read: Read, phase: Phase, found: Steady | None, cut: bool) -> Conte
         nodes=node_names(manifest),
         watched=frozenset(nodes(system)),
         agents=frozenset(told["source"].unique().to_list()),
+        untold=untold(manifest),
+        lacking=lacking(manifest),
         steal_share=machine("cpu_steal_seconds_total"),
         iowait_share=machine("cpu_iowait_seconds_total"),
         busy_share=machine("cpu_seconds_total"),
         calibration=certificate(manifest),
+        starved=_starved(read, phase),
     )
+
+
+def _starved(read: Read, phase: Phase) -> dict[str, int]:
+    """Name of an engine -> seconds in which it was starved; of several engines, or on load hosts."""
+    if read.folder is None or not phase.saturation.seconds_starved:
+        return {}
+    return starved_seconds(read.folder, read.manifest, phase.name)
 
 
 def _completed(seconds: pl.DataFrame, phase: Phase, windows: Windows | None) -> float | None:

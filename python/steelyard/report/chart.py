@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import Any
 
 Rows = list[dict[str, Any]]
+ROWS: dict[str, Any] = {"autosize": {"type": "fit-x", "contains": "padding"}}
+"""Of a chart that is as high as it has rows, however wide the page is."""
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ from steelyard.report.in_effect import master_names
 from steelyard.report.source import TrialSource
 from steelyard.report.trial_row import PhaseReport, Row, figures_of
 from steelyard.results.actions import FILE as ACTIONS
+from steelyard.results.clients import client_names
 from steelyard.results.disk import replacing
 
 FILE = "derived.json"
@@ -86,7 +87,7 @@ def derived(source: TrialSource, manifest: Mapping[str, Any], design: Mapping[st
 
 def derive(source: TrialSource, manifest: Mapping[str, Any], design: Mapping[str, Any]) -> Derived:
     """From files to figures; arguments as of `derived`."""
-    read = Read(manifest, source.intervals(), source.system(), source.actions())
+    read = Read(manifest, source.intervals(), source.system(), source.actions(), source.path)
     phases, _ = read_phases(source, read)
     read = _covered(read, phases)
     judged = judge(read, phases, partial=source.partial)
@@ -124,7 +125,7 @@ def _phase(read: Read, phase: Phase, judged: Judged | None) -> PhaseReport:
         costs=costs(read.system, phase, masters),
         balance=balance(read.system, phase, masters),
         inside=inside(read.system, phase),
-        engines=engine_spread(phase),
+        engines=engine_spread(phase, client_names(read.manifest, len(phase.engines))),
     )
 
 

@@ -14,6 +14,7 @@ import jinja2
 from markupsafe import Markup
 
 from steelyard.report import headline, logs, tables
+from steelyard.report.chart import ROWS
 from steelyard.report.charts import Chart, charts_of
 from steelyard.report.formatting import clean, digits, plain
 from steelyard.report.model import ReportModel, TrialReport
@@ -41,8 +42,6 @@ FACTS = {
     "plan": "The engine's plan",
 }
 """Manifest section -> heading of its folded table."""
-ROWS: dict[str, Any] = {"autosize": {"type": "fit-x", "contains": "padding"}}
-"""Of a chart that is as high as it has rows, however wide the page is."""
 
 
 def render_html(model: ReportModel, charts: Path | None) -> str:

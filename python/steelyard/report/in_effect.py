@@ -15,6 +15,10 @@ CURVE_SHOWN = 6
 SERVING = {"regionserver", "standalone"}
 """Roles of servers that clients read and write at; Cassandra's nodes are all the same and have no roles."""
 
+INSIDE = "server_*"
+"""What a server tells of itself, as `manifest.host.missing` names it; of one of several servers of a node, or
+of one of its tables, with the name in brackets."""
+
 
 def node_names(manifest: Facts) -> tuple[str, ...]:
     """Names of the system's nodes."""
@@ -24,6 +28,53 @@ def node_names(manifest: Facts) -> tuple[str, ...]:
     if not isinstance(nodes, (list, tuple)):
         return ()
     return tuple(str(n.get("name", "?") if isinstance(n, Mapping) else n) for n in nodes)
+
+
+def untold(manifest: Facts) -> dict[str, str]:
+    """Nodes whose servers told nothing, or not always -> the reason, as far as it is known."""
+    missing = part(manifest, "host", "missing")
+    found: dict[str, str] = {}
+    for name in node_names(manifest):
+        own = {
+            what.removeprefix(f"{name}."): why for what, why in missing.items() if what.startswith(f"{name}.")
+        }
+        whole = own.get(INSIDE) or next((own[what] for what in own if what.startswith(f"{INSIDE} (")), None)
+        if whole is not None:
+            found[name] = str(whole)
+    return found
+
+
+def lacking(manifest: Facts) -> dict[str, list[str]]:
+    """What servers that tell something never told, with the reason -> the nodes of which it is missing."""
+    found: dict[str, list[str]] = {}
+    missing = part(manifest, "host", "missing")
+    for name in node_names(manifest):
+        begins = f"{name}.{INSIDE} ("
+        for what, why in missing.items():
+            if what.startswith(begins) and not str(why).startswith("no answer to"):
+                found.setdefault(f"{what.removeprefix(begins)[:-1]} ({why})", []).append(name)
+    return found
+
+
+def coordinator_name(manifest: Facts, coordinator: str) -> str:
+    """The name of the node at an `address:port`, those that join later among them; else as it is.
+
+    Several nodes may share an address: then the port tells them apart, or nothing does.
+    """
+    system, (address, _, port) = part(manifest, "system"), coordinator.rpartition(":")
+    parts = [system.get(name) for name in ("nodes", "spares")]
+    listed = [
+        n
+        for nodes in parts
+        if isinstance(nodes, (list, tuple))
+        for n in nodes
+        if isinstance(n, Mapping) and n.get("name")
+    ]
+    if any(n["name"] == coordinator for n in listed):
+        return coordinator
+    there = {str(n["name"]): part(n, "ports").values() for n in listed if n.get("address") == address}
+    found = [name for name, ports in there.items() if port in map(str, ports)] or [*there]
+    return found[0] if len(found) == 1 else coordinator
 
 
 def master_names(manifest: Facts) -> tuple[str, ...]:
@@ -40,7 +91,8 @@ def system_kind(manifest: Facts) -> str:
 
 def is_local(manifest: Facts) -> bool:
     """Whether client and servers are on one host."""
-    return declared(system_kind(manifest)).local
+    apart = any(host.get("role") == "server" for host in manifest.get("hosts") or ())
+    return declared(system_kind(manifest)).local and not apart
 
 
 def quota_cores(manifest: Facts) -> float | None:
@@ -75,13 +127,23 @@ def consistency(manifest: Facts) -> list[tuple[str, Any]]:
 def system_words(manifest: Facts, study: Facts) -> str:
     """The system, its version and nodes."""
     system = part(manifest, "trial", "system") or part(study, "system")
-    version = part(manifest, "system").get("version") or system.get("version") or ""
+    version = _versions(part(manifest, "system")) or system.get("version") or ""
     masters = len(master_names(manifest))
     nodes = len(node_names(manifest)) - masters
     words = [str(system.get("kind", "unknown system")), str(version)]
     words += [f"on {nodes} node{'s' if nodes != 1 else ''}"] if nodes else []
     words += [f"and {masters} master{'s' if masters != 1 else ''}"] if masters else []
     return " ".join(word for word in words if word)
+
+
+def _versions(system: Facts) -> str:
+    """The version that servers had at first, and that they were brought to: `4.1.10, then 5.0.7`."""
+    before, after = str(system.get("version") or ""), list((system.get("upgraded") or {}).values())
+    kept = after.count(before)
+    then = ", ".join(sorted({*after} - {before}))
+    if not then:
+        return before
+    return f"{before}, then {then}" + (f" (not {kept} of {len(after)} nodes)" if kept else "")
 
 
 def workload_words(manifest: Facts, study: Facts) -> str:
@@ -105,7 +167,8 @@ def load_line(manifest: Facts, study: Facts) -> str:
     if load.get("search"):
         return f"at {load['search'].get('share', 1):g} of the highest rate, which was searched"
     if curve := load.get("curve"):
-        return f"{curve_words(curve)}, {load.get('arrivals', 'constant')} arrivals"
+        whence = f" of {load['curve_from']}" if load.get("curve_from") else ""
+        return f"{curve_words(curve)}{whence}, {load.get('arrivals', 'constant')} arrivals"
     if load.get("target"):
         cap = load.get("in_flight") or load.get("clients")
         line = (

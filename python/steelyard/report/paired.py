@@ -24,12 +24,12 @@ from steelyard.analysis.windows.effect import Effect, effect
 from steelyard.analysis.windows.impact import Compared, compared
 from steelyard.errors import SteelyardError
 from steelyard.report.acted import latencies, measured_of
-from steelyard.report.acted_row import Figures, of_effect
+from steelyard.report.acted_row import Figures, of_effect, wrong_reads
 from steelyard.report.derived import Derived, key_of
 from steelyard.report.source import TrialSource
 from steelyard.results.disk import replacing
 from steelyard.spec.load import NONE
-from steelyard.spec.metrics import CONTROL
+from steelyard.spec.metrics import CONTROL, IMPACT, TIMELINE
 
 FILE = "paired.json"
 FACTOR = "timeline"
@@ -61,16 +61,21 @@ class Paired:
         control: the control's number.
         compared: both over the seconds in which the actions were felt.
         effect: what the control did in the windows of the trial with the actions.
+        beyond: figure of wrong reads (`lost_reads`) -> by how many the trial has more than its control.
     """
 
     control: int
     compared: Compared
     effect: Effect
+    beyond: Mapping[str, float]
 
     @property
     def figures(self) -> Figures:
         """What the pair adds to the row of the trial with the actions."""
         found: Figures = {f"{CONTROL}{name}": value for name, value in of_effect(self.effect).items()}
+        found |= {
+            f"{IMPACT}{name}": more for name, more in self.beyond.items() if f"{IMPACT}{name}" in TIMELINE
+        }
         return found | {"impact_s": self.compared.impact_s, "impact_share": self.compared.impact_share}
 
 
@@ -118,7 +123,10 @@ def _pair(one: Half, control: Half, own: Effect) -> Paired:
     table = measured_of(source, phase, source.intervals(), source.system())
     mine = latencies(one.source, _whole_phase(one), TOTAL)[TOTAL]
     found = compared(mine, table.latencies[TOTAL], own.windows.before, own.felt)
-    return Paired(control.number, found, effect(table, own.windows, own.felt))
+    beside = effect(table, own.windows, own.felt)
+    there = wrong_reads(beside)
+    beyond = {name: count - there[name] for name, count in wrong_reads(own).items()}
+    return Paired(control.number, found, beside, beyond)
 
 
 def _whole_phase(half: Half) -> Phase:

@@ -80,9 +80,11 @@ def figures_of(
 def _audited(manifest: Mapping[str, Any]) -> Row:
     """What was found when acknowledged writes were read back; nothing where they were not."""
     audits = [part(phase, "summary", "audit") for phase in manifest.get("phases") or ()]
-    return {
-        name: float(said.get(name.removeprefix("audit_")) or 0) for said in audits if said for name in AUDIT
-    }
+    found: Row = {}
+    for said in filter(None, audits):
+        counts = {**said, "missing": int(said.get("lost") or 0) + int(said.get("unread") or 0)}
+        found |= {name: float(counts.get(name.removeprefix("audit_")) or 0) for name in AUDIT}
+    return found
 
 
 def _of_rest(phase: Phase) -> Row:

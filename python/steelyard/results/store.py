@@ -21,6 +21,7 @@ from steelyard.errors import InfrastructureError, InputError
 from steelyard.results.clock import now_text
 from steelyard.results.disk import read_json, write_atomically, write_json, writing
 from steelyard.results.disturbance import Disturbance
+from steelyard.results.elsewhere import Elsewhere
 from steelyard.results.flat import flat
 from steelyard.spec.asked import Asked
 from steelyard.spec.budget import Budget
@@ -33,6 +34,7 @@ ROOT = Path("results")
 RESERVE = "reserve"
 """A file of a running trial, removed before its manifest is written: a full disk has room for that."""
 RESERVE_BYTES = 128 * 1024
+HERE = Elsewhere()
 
 
 @dataclass
@@ -94,12 +96,12 @@ class RunFolder:
         study: what was asked.
         trials: its trials, in order.
         earlier: run.json of an interrupted run that goes on.
-        load_hosts: the machines that run its engines, in order; none = this one.
+        elsewhere: the machines beside this one that its trials are on.
     """
 
     def __init__(
         self, path: Path, study: Study, trials: Sequence[Trial], earlier: Mapping[str, Any] | None = None,
-        *, load_hosts: Sequence[str] = (),
+        *, elsewhere: Elsewhere = HERE,
     ) -> None:  # fmt: skip
         self.path = path
         self.rows = {t.number: TrialRow.of(t) for t in trials}
@@ -108,7 +110,7 @@ class RunFolder:
         """Highest rates that were found (docs/format.md)."""
         self.looks: list[dict[str, Any]] = []
         """What was found whenever all claims were looked at (docs/format.md)."""
-        self._study, self._plan, self._load_hosts = study, plan_hash(trials), list(load_hosts)
+        self._study, self._plan, self._elsewhere = study, plan_hash(trials), elsewhere
         if earlier is not None and _fixed(earlier):
             self._study = _as_fixed(study)
         self._lock = _locked(path)
@@ -128,7 +130,7 @@ class RunFolder:
 
     @classmethod
     def create(
-        cls, study: Study, trials: Sequence[Trial], out: Path | None = None, load_hosts: Sequence[str] = ()
+        cls, study: Study, trials: Sequence[Trial], out: Path | None = None, elsewhere: Elsewhere = HERE
     ) -> RunFolder:
         """Make the folder of a run: `out`, or `results/TIME-NAME`.
 
@@ -145,27 +147,27 @@ class RunFolder:
             ) from None
         except OSError as error:
             raise InfrastructureError(f"{path} cannot be made: {error.strerror}") from None
-        return cls(path.absolute(), study, trials, load_hosts=load_hosts)
+        return cls(path.absolute(), study, trials, elsewhere=elsewhere)
 
     @classmethod
     def resume(
-        cls, study: Study, trials: Sequence[Trial], path: Path, load_hosts: Sequence[str] = ()
+        cls, study: Study, trials: Sequence[Trial], path: Path, elsewhere: Elsewhere = HERE
     ) -> RunFolder:
         """Go on with a run that was interrupted: what is done is kept.
 
         Raises:
-            InputError: the folder is no run, or one of another plan, or its engines ran on other machines;
+            InputError: the folder is no run, or one of another plan, or its trials are on other machines;
                 then what differs is said.
         """
         earlier = read_json(path / "run.json")
-        _check_same_hosts(path, list(earlier.get("load_hosts", ())), list(load_hosts))
+        Elsewhere.of(earlier).check(path, elsewhere)
         if earlier.get("plan") != plan_hash(trials):
             told = _differences(earlier.get("study") or {}, study_values(study))
             raise InputError(
                 f"{path} is a run of another plan, and cannot go on with this one: {told}",
                 hint=f"`steelyard run --resume {path}` goes on with its own; another --out starts this one",
             )
-        return cls(path.absolute(), study, trials, earlier, load_hosts=load_hosts)
+        return cls(path.absolute(), study, trials, earlier, elsewhere=elsewhere)
 
     def _take_over(self, earlier: Mapping[str, Any]) -> None:
         self._created = str(earlier.get("created", self._created))
@@ -313,7 +315,7 @@ class RunFolder:
             "resumed": self._resumed,
             "steelyard": version(),
             "plan": self._plan,
-            "load_hosts": self._load_hosts,
+            **self._elsewhere.said(),
             "design": study.model_dump(mode="json", include={*Design.model_fields} - {"fleet"}),
             "factors": factor_levels(study),
             "points": [
@@ -331,23 +333,6 @@ class RunFolder:
             "trials": [asdict(row) for row in self.rows.values()],
         }
         write_json(self.path / "run.json", content)
-
-
-def resume_words(path: Path, load_hosts: Sequence[str], *flags: str) -> str:
-    """The command that goes on with a run, its engines where they were."""
-    return " ".join(
-        [f"steelyard run --resume {path}", *flags, *([f"--ssh {','.join(load_hosts)}"] if load_hosts else [])]
-    )
-
-
-def _check_same_hosts(path: Path, then: list[str], now: list[str]) -> None:
-    """Trials whose engines are elsewhere are not those of the same study; raises InputError."""
-    if then != now:
-        were, are = (", ".join(hosts) or "this machine" for hosts in (then, now))
-        raise InputError(
-            f"the engines of {path} are on {were}, and would go on on {are}",
-            hint=f"`{resume_words(path, then)}` goes on with it; another --out starts anew",
-        )
 
 
 def _fixed(earlier: Mapping[str, Any]) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Discriminator, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
+from pydantic import Discriminator, Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
 
 from steelyard.spec.action_base import ActionBase, AnyNode, Node
 from steelyard.spec.fault_actions import Freeze, Heal, Kill, Partition, PowerLoss, Thaw, Throttle
@@ -25,10 +25,17 @@ class Add(ActionBase):
     """They take over data before they serve; otherwise reads miss what is now theirs."""
     balance: bool = True
     """Data are spread evenly afterwards (HBase)."""
+    local: bool = False
+    """What was moved to them is written anew where it is now (HBase): until then they read it from others."""
     stream_mbit: PositiveFloat | None = None
     """What each node may send for it, in Mbit/s; left out, as it is set."""
     limited: bool = True
     """They are under their CPU quota from their first instruction; otherwise from when they have joined."""
+
+    @property
+    def capabilities(self) -> tuple[str, ...]:
+        """Nodes that join, and data that can be made local if that is asked for."""
+        return ("add", "localize") if self.local else ("add",)
 
 
 class Remove(ActionBase):
@@ -137,6 +144,22 @@ class Repair(AnyNode):
     do: Literal["repair"]
 
 
+class Upgrade(ActionBase):
+    """Every node goes on with the same data under another version, one after the other."""
+
+    needs: ClassVar[str] = "upgrade"
+    do: Literal["upgrade"]
+    version: Annotated[str, Field(min_length=1)]
+    """What all servers of the system run afterwards: of Cassandra, of HBase."""
+    rewrite: bool = False
+    """When all have it, each node writes its files anew in the version's own format (Cassandra)."""
+
+    @property
+    def capabilities(self) -> tuple[str, ...]:
+        """To change the version, and to rewrite files if that is asked for."""
+        return ("upgrade", "rewrite") if self.rewrite else ("upgrade",)
+
+
 class Run(ActionBase):
     """A command of the user's own, such as kubectl: how a cluster that we do not operate is changed."""
 
@@ -163,7 +186,7 @@ def _one_way(node: str | None, *, rolling: bool) -> None:
 
 Action = Annotated[
     Add | Remove | Kill | Freeze | Thaw | Restart | Resize | Partition | Heal | Throttle | StreamLimit
-    | CompactionLimit | Balance | Compact | Flush | Cleanup | Repair | PowerLoss | Scale | Run,
+    | CompactionLimit | Balance | Compact | Flush | Cleanup | Repair | PowerLoss | Upgrade | Scale | Run,
     Discriminator("do"),
 ]  # fmt: skip
 """Any of them, told apart by `do`."""

@@ -17,14 +17,16 @@ from steelyard.errors import InputError, nearest
 from steelyard.spec.check_asked import check_asked
 from steelyard.spec.design import SETTINGS, Sweep
 from steelyard.spec.draft import Draft, place_of
+from steelyard.spec.embed import LEVELS, embed_traces, forget_whence
 from steelyard.spec.factors import ROOTS, put_level, settings_of
 from steelyard.spec.filled import filled
 from steelyard.spec.lines import Place
 from steelyard.spec.models import SWEEP_REPETITIONS, Point, Settings, Study
 from steelyard.spec.rates import check_rates
+from steelyard.spec.reserved import reserving
 from steelyard.spec.rules import check_layout
 from steelyard.spec.scalability import check_scalability
-from steelyard.spec.timeline import Timelines, check_timelines, spare_nodes, timeline_of
+from steelyard.spec.timeline import Timelines, check_timelines, timeline_of
 from steelyard.spec.workloads import find_workload
 
 BASE = "workload.base"
@@ -54,6 +56,7 @@ def expand(draft: Draft, folder: Path | None = None) -> Study:
     draft = draft.copy()
     _flatten_factors(draft)
     _name_files_in_full(draft, folder)
+    embed_traces(draft, folder)
     faults = _Faults()
     sweep = Sweep(name="unknown")
     with faults:
@@ -65,7 +68,7 @@ def expand(draft: Draft, folder: Path | None = None) -> Study:
     for cell in cells(sweep, _systems(draft)):
         with faults:
             points.append(_point(draft, cell, folder, len(points) + 1, timelines))
-    points = _with_spares(points)
+    points = reserving(points)
     with faults:
         check_timelines(sweep.timelines, points, draft.origins)
     with faults:
@@ -197,17 +200,6 @@ def _point(
     )
 
 
-def _with_spares(points: Sequence[Point]) -> list[Point]:
-    """All points reserve as many nodes as any timeline of theirs adds, so that their clusters are alike."""
-    spare = spare_nodes({point.load.timeline: point.timeline for point in points})
-    return [
-        point.model_copy(update={"system": point.system.model_copy(update={"spare": spare})})
-        if getattr(point.system, "spare", spare) < spare
-        else point
-        for point in points
-    ]
-
-
 def point_draft(draft: Draft, cell: Combination, folder: Path | None) -> Draft:
     """A point's settings, not yet checked."""
     system: Place = ("systems", cell.system) if cell.system else ("system",)
@@ -220,6 +212,8 @@ def point_draft(draft: Draft, cell: Combination, folder: Path | None) -> Draft:
         layers += [((*inside, "systems", cell.system), ("system",))] if cell.system else []
     made = Draft()
     for source, target in layers:
+        if target == ("load",):
+            forget_whence(made, target, draft.table(source))
         _lay(made, draft, source, target)
     kind = made.get(("system", "kind"))
     levels = [
@@ -234,6 +228,8 @@ def point_draft(draft: Draft, cell: Combination, folder: Path | None) -> Draft:
     for path, level, said, factor in sorted(levels, key=lambda row: row[0] == "workload.data-size"):
         if path != BASE:
             _refuse_overridden(made, path, factor)
+            if path == LEVELS:
+                forget_whence(made, ("load",), {"curve": level})
             put_level(made, path, level, said)
     return made
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from steelyard.spec import units
+from steelyard.spec.curves import KINDS
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,12 @@ def datacenters(text: str) -> list[dict[str, Any]]:
     return found
 
 
-def curve(text: str) -> list[list[float]]:
-    """`0s=1000,30s=4000`: points of a curve, each a time of the run and operations per second then."""
+def curve(text: str) -> list[list[float]] | dict[str, Any]:
+    """`0s=1000,30s=4000`: points of a curve, each a time of the run and operations per second then; or
+    `sine:mean=2000,amplitude=1000,period=10m,for=30m`, a form with a name and what it takes."""
+    kind, named, words = text.partition(":")
+    if named and kind in KINDS:
+        return _shape(kind, words)
     points = []
     for part in text.split(","):
         at, equals, rate = (word.strip() for word in part.partition("="))
@@ -81,6 +86,35 @@ def curve(text: str) -> list[list[float]]:
                 "expected TIME=RATE with commas between, e.g. 0s=1000,30s=4000,30s=1000,60s=1000"
             )
     return points
+
+
+def _shape(kind: str, words: str) -> dict[str, Any]:
+    """A form of a load, as a study file says it: numbers are numbers, rates are told apart by `/`."""
+    if kind == "trace" and "=" not in words:
+        words = f"file={words}"
+    found: dict[str, Any] = {"kind": kind}
+    for part in words.split(","):
+        name, equals, value = (word.strip() for word in part.partition("="))
+        if not equals:
+            raise ValueError(f"expected {kind}:NAME=VALUE with commas between, e.g. {EXAMPLES[kind]}")
+        found[name] = [_number(one) for one in value.split("/")] if name == "rates" else _number(value)
+    return found
+
+
+EXAMPLES = {
+    "steps": "steps:rates=1000/2000/4000,every=60s",
+    "ramp": "ramp:from=1000,to=4000,over=5m",
+    "sine": "sine:mean=2000,amplitude=1000,period=10m,for=30m",
+    "flash-crowd": "flash-crowd:base=1000,peak=5000,at=2m",
+    "trace": "trace:load.csv",
+}
+
+
+def _number(word: str) -> float | str:
+    try:
+        return float(word)
+    except ValueError:
+        return word
 
 
 def compat(word: str) -> str | None:

@@ -13,6 +13,7 @@ DURABILITY = ("USE_DEFAULT", "SKIP_WAL", "ASYNC_WAL", "SYNC_WAL", "FSYNC_WAL")
 HDFS = "dfs."
 """Keys of HDFS begin with it."""
 BLOOM = ("NONE", "ROW", "ROWCOL")
+Port = Annotated[int, Field(gt=0, lt=65536)]
 
 
 def _one_of(value: str, known: tuple[str, ...], what: str) -> str:
@@ -165,16 +166,22 @@ class HBaseSystem(LocalSystem):
 
 
 class HBaseHostsSystem(SystemSettings):
-    """A running HBase cluster, given by addresses; nothing is started, stopped or watched on it."""
+    """A running HBase cluster, given by addresses; nothing is started or stopped on it."""
 
     kind: Literal["hbase-hosts"] = "hbase-hosts"
     hosts: tuple[str, ...] = ()
     """Masters or, from 2.6 on, also region servers, as host or host:port: they tell where the regions are."""
-    port: Annotated[int, Field(gt=0, lt=65536)] = 16000
+    port: Port = 16000
     """Where a port is not given."""
     zookeeper: tuple[str, ...] = ()
     """host or host:port of the ensemble; used instead of `hosts`, for versions whose servers do not tell."""
     zookeeper_parent: str = "/hbase"
+    watch: bool = True
+    """Ask its servers for their figures each second (/jmx)."""
+    master_info_port: Port | None = None
+    """Where masters have their pages; None = where the active one says."""
+    region_server_info_port: Port | None = None
+    """The same of region servers."""
     user: str | None = None
     """Effective user (SIMPLE); None = this process's."""
     access: HBaseAccess = HBaseAccess()

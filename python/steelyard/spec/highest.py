@@ -21,7 +21,7 @@ class HighestRate(Model):
     """Whose latency has the bound."""
     figure: Literal["mean", "p50", "p95", "p99", "p999"] = "p99"
     start: PositiveFloat = 1_000
-    """Operations per second tried first."""
+    """Operations per second tried first; each trial begins up to one step above it, by its seed."""
     least: PositiveFloat = 1
     most: PositiveFloat = 10_000_000
     precision: Annotated[float, Field(gt=0, lt=1)] = 0.05

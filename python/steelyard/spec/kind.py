@@ -103,6 +103,14 @@ class SystemDeclaration:
             f"kinds that have it: {', '.join(those) or 'none'}",
         )
 
+    def no_step(self, system: SystemSettings, version: str, to: str) -> Fault | None:  # noqa: ARG002
+        """Why a system of these settings cannot be brought from a version to another; None when it can."""
+        return None
+
+    def no_rewrite(self, system: SystemSettings, written: str, to: str) -> Fault | None:  # noqa: ARG002
+        """Why a version finds no file of another to write anew in its own format; None when it may."""
+        return None
+
     def flag(self, long: str) -> Flag | None:
         """Its flag of that name."""
         return next((flag for flag in self.flags if flag.long == long), None)

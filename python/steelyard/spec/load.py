@@ -14,8 +14,10 @@ from pydantic import (
     PositiveInt,
     model_validator,
 )
+from pydantic_core import PydanticUndefined
 
 from steelyard.spec.base import LISTED, Model
+from steelyard.spec.curves import Shape, points_of
 from steelyard.spec.highest import HighestRate, RateSearch, ShareOf, Target
 from steelyard.spec.units import quantum
 
@@ -26,8 +28,9 @@ DEFAULT_IN_FLIGHT = 1024
 DEFAULT_ATTEMPT_TIMEOUT_MS = 5_000
 DEFAULT_OPERATIONS = 100_000
 OF_A_RUN = frozenset(
-    {"phases", "audit", "marks", "timeline", "clients", "target", "search", "curve", "curve_of", "arrivals",
-     "in_flight", "operations", "duration_s", "warmup_s", "first_record", "part", "settle_limit_s"}
+    {"phases", "audit", "marks", "timeline", "clients", "target", "search", "curve", "curve_of", "curve_from",
+     "arrivals", "in_flight", "operations", "duration_s", "warmup_s", "first_record", "part",
+     "settle_limit_s"}
 )  # fmt: skip
 """Settings of `Load` that say what is measured and which part of it; all others say how it is driven."""
 
@@ -45,8 +48,9 @@ class Part(Model):
         return self
 
 
-def _pairs(example: str) -> BeforeValidator:
-    """Says of values that are no list of pairs how one is written."""
+def _pairs(example: str, schema: Any = PydanticUndefined) -> BeforeValidator:
+    """Says of values that are no list of pairs how one is written; `schema` is what may stand there, if it is
+    more than that."""
 
     def check(value: Any) -> Any:
         listed = isinstance(value, (list, tuple))
@@ -54,13 +58,14 @@ def _pairs(example: str) -> BeforeValidator:
             raise ValueError(f"expected a list of pairs, {example}; here it is {value!r}")
         return value
 
-    return BeforeValidator(check)
+    return BeforeValidator(check, json_schema_input_type=schema)
 
 
 CurvePoint = Annotated[tuple[NonNegativeFloat, NonNegativeFloat], LISTED]
 Mark = Annotated[tuple[NonNegativeFloat, Annotated[str, Field(min_length=1, max_length=200)]], LISTED]
 CURVE = _pairs(
-    "curve = [[0, 1000], [30, 4000]], each the seconds since the run began and operations per second"
+    "curve = [[0, 1000], [30, 4000]], each the seconds since the run began and operations per second",
+    list[tuple[NonNegativeFloat, NonNegativeFloat]] | Shape,
 )
 MARKS = _pairs('marks = [[10, "a node stops"]], each the seconds since the run began and a label')
 
@@ -94,7 +99,10 @@ class Load(Model):
     curve: Annotated[tuple[CurvePoint, ...], LISTED, CURVE] = ()
     """Instead of a target: points [seconds since the run began, operations per second over all engines] with
     straight lines between them; two points of one time are a step, and after the last one the rate stays.
-    Without `operations` and `duration_s` the run ends with its last point."""
+    Without `operations` and `duration_s` the run ends with its last point. Or a form with a name (`steps`,
+    `ramp`, `sine`, `flash-crowd`, `trace`), which is made into points."""
+    curve_from: str | None = None
+    """Where a recorded curve was read: its file and a hash of it. Written down with the points."""
     curve_of: str | None = None
     """NAME of `[rates.NAME]`: the curve's rates are shares of that highest rate, which is found once."""
     marks: Annotated[tuple[Mark, ...], LISTED, MARKS] = ()
@@ -110,7 +118,7 @@ class Load(Model):
     """Operations of the run phase over all engines; 100,000 if neither these nor a duration are given."""
     duration_s: PositiveFloat | None = None
     warmup_s: float = Field(default=0, ge=0)
-    engines: Annotated[int, Field(ge=1, le=64)] = 1
+    engines: Annotated[int, Field(ge=1, le=1000)] = 1
     retry: Literal["until-deadline", "none"] = "until-deadline"
     timeout_ms: PositiveInt = 10_000
     """An operation's deadline over all attempts."""
@@ -136,6 +144,8 @@ class Load(Model):
         if not isinstance(data, dict):
             return data
         data = dict(data)
+        if isinstance(data.get("curve"), dict):
+            data["curve"] = points_of(data["curve"])
         timeout = data.get("timeout_ms")
         if isinstance(timeout, int) and 0 < timeout < DEFAULT_ATTEMPT_TIMEOUT_MS:
             data.setdefault("attempt_timeout_ms", timeout)
@@ -154,8 +164,10 @@ class Load(Model):
             raise ValueError("search finds the rate: leave target out")
         if self.curve:
             self._check_curve()
-        if self.curve_of and not self.curve:
-            raise ValueError("curve_of says of what a curve's rates are shares, and there is no curve")
+        if not self.curve and (self.curve_of or self.curve_from):
+            word = "curve_from says whence a curve is"
+            word = "curve_of says of what a curve's rates are shares" if self.curve_of else word
+            raise ValueError(f"{word}, and there is no curve")
         self._check_marks()
         if not self.paced and self.in_flight is not None:
             raise ValueError("in_flight needs a target; in a closed loop the number is `clients`")
@@ -166,7 +178,7 @@ class Load(Model):
         if self.attempt_timeout_ms > self.timeout_ms:
             raise ValueError("attempt_timeout_ms is above timeout_ms")
         if self.engines > min(self.cap, self.load_clients):
-            raise ValueError("more engines than clients: every engine needs at least one")
+            raise ValueError("more engines than clients: every engine needs one, of load_clients too")
         return self
 
     @model_validator(mode="after")
@@ -199,7 +211,8 @@ class Load(Model):
         times = [at_s for at_s, _ in self.curve]
         if self.target is not None or self.search is not None:
             raise ValueError("curve says the rate: leave target and search out")
-        if times[0] != 0 or times != sorted(times) or any(times.count(at_s) > 2 for at_s in times):
+        thrice = any(one == third for one, third in zip(times, times[2:], strict=False))
+        if times[0] != 0 or times != sorted(times) or thrice:
             raise ValueError("curve begins at 0 s and goes forward; two points of one time are a step")
         if not any(rate for _, rate in self.curve):
             raise ValueError("curve is above 0 nowhere")
@@ -244,7 +257,7 @@ class Load(Model):
         """One that finds the highest rate, and offers it for as long as a probe."""
         search = RateSearch(**{name: getattr(asked, name) for name in HighestRate.model_fields})
         run = {"search": search, "duration_s": asked.probe_s}
-        left_out = {"target", "curve", "curve_of", "operations", "audit", "marks", "timeline"}
+        left_out = {"target", "curve", "curve_of", "curve_from", "operations", "audit", "marks", "timeline"}
         return Load(**{n: getattr(self, n) for n in self.model_fields_set - left_out} | run)
 
     def offering(self, rate: float) -> Load:

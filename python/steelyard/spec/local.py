@@ -28,6 +28,8 @@ class LocalSystem(SystemSettings):
     nodes: PositiveInt = 1
     spare: NonNegativeInt = 0
     """Nodes beyond these that are reserved and not started: they may join while it runs."""
+    upgrades: tuple[str, ...] = ()
+    """Versions that it may be brought to while it runs: their jars are there before it starts."""
     profile: Literal["default", "quick"] = "default"
     """`default` keeps upstream's settings except sizes; `quick` starts fast, for tests and short looks."""
     java: str | None = None

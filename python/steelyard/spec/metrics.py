@@ -113,8 +113,13 @@ TIMELINE = {
     "stale_reads": Named("stale reads from the first action on", ""),
     "lost_reads": Named("reads of lost records from the first action on", ""),
     "not_yet_reads": Named("reads of records not yet acknowledged from the first action on", ""),
+    "impact_stale_reads": Named("stale reads, less the control's in the same seconds", ""),
+    "impact_lost_reads": Named("reads of lost records, less the control's in the same seconds", ""),
     "moved_bytes": Named("bytes moved by actions", "B"),
     "moved_over_least": Named("bytes moved over the least that had to move", ""),
+    "hints_stored": Named("writes kept for nodes that did not take them, from the first action on", ""),
+    "hints_replayed": Named("kept writes handed over, from the first action on", ""),
+    "remote_share": Named("of the files that added nodes read, what lay on others alone in the end", "share"),
     "capacity_gain": Named("highest rate after the actions over that before", ""),
     "capacity_gain_share": Named("gain in capacity, of the ideal one", "share"),
     "host_busy_s": Named("seconds with the host over 95 % busy while an action was felt", "s"),
@@ -134,8 +139,15 @@ UNDONE = "actions_undone"
 """The column that tells in words which actions of a trial were not done; empty where all were."""
 CONTROL = "control_"
 """A figure of the trial of the same repetition without actions, over the same seconds."""
+IMPACT = "impact_"
+"""A figure of a trial with actions, less that of its control over the same seconds. Seconds and shares are
+never below zero; reads are, where chance gave the control more: only so is their middle zero
+without an effect."""
 WINDOWS = ("before", "during", "after")
-_OF_WINDOW = ("excess_s", "worst_window_p99_ns", "window_spread", "lost_operations")
+_OF_WINDOW = (
+    "excess_s", "worst_window_p99_ns", "window_spread", "lost_operations", "stale_reads", "lost_reads",
+    "not_yet_reads",
+)  # fmt: skip
 """Figures that the control has as well."""
 _WINDOW = re.compile(
     rf"(?P<op>{'|'.join(OPS)})_(?P<window>{'|'.join(WINDOWS)})_(?P<figure>mean_ns|p50_ns|p99_ns)"
@@ -149,13 +161,15 @@ AUDIT = {
     "audit_fields_lost": Named("fields lost of other records, read back after the run", ""),
     "audit_stale": Named("fields older than acknowledged, read back after the run", ""),
     "audit_unread": Named("records that could not be read back after the run", ""),
+    "audit_missing": Named("records lost or that could not be read back after the run", ""),
 }
-"""What `load.audit` found of acknowledged writes: each `audit_NAME` is NAME of the audit's summary."""
+"""What `load.audit` found of acknowledged writes: each `audit_NAME` is NAME of the audit's summary;
+missing is lost + unread."""
 
 PLAIN = CLIENT | INSIDE | TIMELINE | PROVISION | AUDIT
 
-STANDING = ("data_imbalance", "data_variation", "stored_bytes", "sstables", *PROVISION, *AUDIT)
-"""What lies on the nodes, and what is of the whole run by what it is: judged also without a steady state."""
+_STANDING = ("data_imbalance", "data_variation", "stored_bytes", "sstables", *PROVISION, *AUDIT)
+"""What lies on the nodes, and what is of the whole run by what it is."""
 
 
 def named(column: str) -> Named | None:
@@ -203,6 +217,19 @@ def is_of_timeline(column: str) -> bool:
     """Whether a figure is of actions, or of windows around them."""
     own = column.removeprefix(CONTROL)
     return own in TIMELINE or _of_window(own) is not None
+
+
+def needs_rest(column: str) -> bool:
+    """Whether a figure is judged only of runs that came to a steady state.
+
+    What actions did is not of a run at rest: when something was noticed, what failed or was stale, how slow
+    the worst thousand were are of the change itself, and stand beside the same seconds of a control, whose
+    warm-up is the same. Only of the windows before and after is rest asked.
+    """
+    own = column.removeprefix(CONTROL)
+    if match := _WINDOW.fullmatch(own) or _RATE.fullmatch(own):
+        return match["window"] != "during"
+    return not (own in TIMELINE or is_until(own) or own in _STANDING)
 
 
 def is_until(column: str) -> bool:

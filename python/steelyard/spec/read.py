@@ -10,6 +10,7 @@ from typing import Any
 
 from steelyard.errors import InputError
 from steelyard.spec.draft import Draft, place_of
+from steelyard.spec.embed import forget_whence
 from steelyard.spec.expand import expand
 from steelyard.spec.kind import declared
 from steelyard.spec.lines import Place
@@ -66,6 +67,7 @@ def _read(path: Path) -> tuple[Draft, Draft]:
 def _form(draft: Draft, small: Draft | None, overrides: Sequence[str], path: Path) -> Study:
     draft = draft.copy()
     if small is not None:
+        forget_whence(draft, ("load",), small.table(("load",)))
         draft.put_all(deepcopy(small.data), small.origins)
         draft.put(("form",), "small", "--small")
         if "name" not in small.data:
@@ -97,6 +99,7 @@ def put_override(draft: Draft, text: str) -> None:
         draft.put(place, value.strip("\"'"), f"--set {dotted.strip()}")
         return
     systems = draft.table(("systems",)) if place[0] == "system" else {}
+    forget_whence(draft, place[:-1], {str(place[-1]): value})
     for target in [("systems", name, *place[1:]) for name in systems] or [place]:
         draft.put(target, literal(value), f"--set {dotted.strip()}")
         draft.raw[target] = value

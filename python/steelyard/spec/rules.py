@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from steelyard.errors import InputError
+from steelyard.spec.actions import Upgrade
 from steelyard.spec.kind import declared
 from steelyard.spec.models import DROPS_CACHE, Point, Study
 from steelyard.spec.restored import unrestored
@@ -136,6 +137,23 @@ def _action_but_not_able(_study: Study, point: Point, _several: bool) -> Fault:
     return None
 
 
+def _upgraded_but_no_step(_study: Study, point: Point, _several: bool) -> Fault:
+    """Each upgrade begins with the version that the one before it in the file leaves, and files stay as the
+    version wrote them that was there when they were last written anew."""
+    version = written = str(getattr(point.system, "version", ""))
+    kind = declared(point.system.kind)
+    for action in point.timeline:
+        if isinstance(action, Upgrade):
+            fault = kind.no_step(point.system, version, action.version)
+            if action.rewrite and not fault:
+                fault = kind.no_rewrite(point.system, written, action.version)
+            if fault:
+                return f"timeline '{point.load.timeline}': {action.id}: {fault[0]}", fault[1]
+            version = action.version
+            written = version if action.rewrite else written
+    return None
+
+
 def _changed_but_shared(study: Study, point: Point, several: bool) -> Fault:
     if not several or study.reset in APART or point.system.given:
         return None
@@ -155,5 +173,5 @@ def _changed_but_shared(study: Study, point: Point, several: bool) -> Fault:
 RULES: tuple[Callable[[Study, Point, bool], Fault], ...] = (
     _fresh_but_given, _kept_but_changed, _reset_but_not_able, _restored_but_not_whole,
     _started_anew_but_not_shared, _budget_below_the_plan, _warm_without_warmup, _cold_but_warmed,
-    _action_but_not_able, _changed_but_shared,
+    _action_but_not_able, _upgraded_but_no_step, _changed_but_shared,
 )  # fmt: skip

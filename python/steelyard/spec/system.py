@@ -143,11 +143,13 @@ class CassandraSystem(LocalSystem):
 
 
 class HostsSystem(SystemSettings):
-    """A running CQL cluster, given by addresses; nothing is started, stopped or watched on it."""
+    """A running CQL cluster, given by addresses; nothing is started or stopped on it."""
 
     kind: Literal["hosts"] = "hosts"
     hosts: Annotated[tuple[str, ...], Field(min_length=1)]
     port: Annotated[int, Field(gt=0, lt=65536)] = 9042
+    watch: bool = True
+    """Ask its nodes for their figures each second (virtual tables)."""
     user: str | None = None
     password_file: Path | None = None
     tls_ca: Path | None = None

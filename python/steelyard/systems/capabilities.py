@@ -20,19 +20,22 @@ from steelyard.systems.changes import (
     Detects,
     LimitsCompactions,
     LimitsStreams,
+    Localizes,
     LosesPower,
     Note,
     Partitions,
     Removes,
     Repairs,
+    Rewrites,
     Throttles,
+    Upgrades,
 )
 
 __all__ = [
-    "CAPABILITIES", "AddOptions", "Adds", "Balances", "CleansUp", "Compacts", "Detects", "Flushes", "Freezes",
-    "Kills", "LimitsCompactions", "LimitsStreams", "LosesPower", "Note", "Partitions", "Removes", "Repairs",
-    "Resizes", "Restarts", "Settles", "Snapshots", "Throttles", "Watched", "check", "require",
-    "snapshots",
+    "CAPABILITIES", "AddOptions", "Adds", "Balances", "CleansUp", "Compacts", "Detects", "Flushes",
+    "Freezes", "Kills", "LimitsCompactions", "LimitsStreams", "Localizes", "LosesPower", "Note",
+    "Partitions", "Removes", "Repairs", "Resizes", "Restarts", "Rewrites", "Settles", "Snapshots",
+    "Throttles", "Upgrades", "Watched", "check", "require", "snapshots",
 ]  # fmt: skip
 
 
@@ -147,7 +150,8 @@ CAPABILITIES: Mapping[str, Any] = {
     "resize": Resizes, "flush": Flushes, "compact": Compacts, "balance": Balances, "snapshot": Snapshots,
     "add": Adds, "remove": Removes, "limit_streams": LimitsStreams, "limit_compactions": LimitsCompactions,
     "cleanup": CleansUp, "repair": Repairs, "partition": Partitions, "throttle": Throttles,
-    "power_loss": LosesPower, "detect": Detects,
+    "power_loss": LosesPower, "detect": Detects, "upgrade": Upgrades, "rewrite": Rewrites,
+    "localize": Localizes,
 }  # fmt: skip
 """Name -> what a testbed that has it can do."""
 

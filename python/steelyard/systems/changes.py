@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, runtime_checkable
 
@@ -138,6 +138,46 @@ class LosesPower(Protocol):
 
     def power_loss(self, nodes: Sequence[str], note: Note, say: Say) -> None:
         """Cut these nodes' power at once, and start them again; returns when all serve."""
+        ...
+
+
+@runtime_checkable
+class Upgrades(Protocol):
+    """It can be brought to another version while it serves, one server after the other."""
+
+    def upgrade_order(self) -> Sequence[str]:
+        """The nodes, or servers of them, in the order in which they are brought to another version."""
+        ...
+
+    def upgrade(self, name: str, version: str, note: Note, say: Say) -> None:
+        """Stop one gracefully and start it on the same data with a version of `LocalSystem.upgrades`; returns
+        when it serves and all others count it.
+
+        Raises:
+            InputError: that version was not made ready. InfrastructureError: it does not stop, or not serve.
+        """
+        ...
+
+    def versions(self) -> Mapping[str, str]:
+        """The version that each node has served with last: one that did not come up again has its old one."""
+        ...
+
+
+@runtime_checkable
+class Rewrites(Protocol):
+    """A node's files can be written anew in the format of the version that it runs."""
+
+    def rewrite(self, node: str) -> None:
+        """Write them; returns when that is done."""
+        ...
+
+
+@runtime_checkable
+class Localizes(Protocol):
+    """What a node serves may lie on others, and can be written anew where it is served."""
+
+    def localize(self, node: str, say: Say) -> int:
+        """Write it; returns, when all that a node serves is on it, how many bytes were on others alone."""
         ...
 
 

@@ -71,6 +71,10 @@ class GrowingCluster(FaultyCluster[NodeT]):
         """The CPU quota, in cores, that each node in reserve will have."""
         return {spec.name: self.system.limits_of(spec.name).cpu for spec in self.reserve}
 
+    def spare_facts(self) -> list[dict[str, str]]:
+        """Who may join, and where clients will then see them."""
+        return [{"name": spec.name, "address": spec.address} for spec in self.reserve]
+
     def _collected(self) -> Sequence[NodeT]:
         """Those that left have logs, too."""
         here = {found.name for found in self.nodes}

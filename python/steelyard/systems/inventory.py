@@ -10,14 +10,15 @@ from pathlib import Path
 
 import psutil
 
-from steelyard.errors import InfrastructureError
+from steelyard.errors import InfrastructureError, SteelyardError
 from steelyard.folders import cache_folder, state_folder
-from steelyard.hosts import cgroup, mounts, network
+from steelyard.hosts import artifacts, cgroup, mounts, network
 from steelyard.hosts.java import PINNED, installed
 from steelyard.hosts.local import LocalHost
 from steelyard.hosts.records import records
 from steelyard.spec.kind import declarations
 from steelyard.systems.kind import Needs, SystemKind
+from steelyard.watch.jar import agent_jar
 
 GIB = 1 << 30
 
@@ -48,7 +49,7 @@ def look() -> Iterator[Finding]:
     yield _ports()
     yield _control_groups()
     yield _namespaces()
-    yield from _faults()
+    yield from _actions()
     yield _leftovers()
 
 
@@ -128,7 +129,8 @@ def _namespaces() -> Finding:
     return Finding("network namespaces", tool)
 
 
-FAULTS = {
+ACTIONS = {
+    "resize": "other CPU quotas",
     "throttle": "slow disks",
     "partition": "nodes cut off",
     "power_loss": "loss of power",
@@ -136,14 +138,47 @@ FAULTS = {
 """What a timeline can do to nodes by the names of capabilities, in words."""
 
 
-def _faults() -> Iterator[Finding]:
+def _actions() -> Iterator[Finding]:
     """Which actions this host cannot do, and why; the loss of power is tried out."""
     lacking = {**LocalHost().lacking(state_folder())}
     if "power_loss" not in lacking and (why := mounts.why_not_tried()):
         lacking["power_loss"] = why
-    for what, words in FAULTS.items():
+    for what, words in ACTIONS.items():
         why = lacking.get(what, "")
         yield Finding(words, "cannot be had" if why else "can be had", why)
+    yield _inside()
+    for kind in _needs():
+        yield _upgrades(kind)
+
+
+def _inside() -> Finding:
+    """What goes through the agent: nodes that join or leave, flushes, compactions, repairs, upgrades."""
+    what = "actions inside Cassandra's nodes"
+    try:
+        agent_jar()
+    except SteelyardError as error:
+        return Finding(
+            what, "cannot be had", f"{error.message}; {error.hint}" if error.hint else error.message
+        )
+    return Finding(what, "can be had")
+
+
+def _upgrades(kind: Needs) -> Finding:
+    """From which line to which a cluster can be brought: both need their Java, and their jars or Maven."""
+    what = f"upgrades of {kind.title}"
+    lacking = {line: why for line in kind.javas if (why := _why_not_run(kind, line))}
+    steps = [f"{line} to {to}" for line in kind.javas for to in kind.javas if not kind.no_step(line, to)]
+    able = [step for step in steps if not {*step.split(" to ")} & lacking.keys()]
+    why = "; ".join(f"{line}: {words}" for line, words in lacking.items())
+    return Finding(what, ", ".join(sorted(able)) or "cannot be had", why)
+
+
+def _why_not_run(kind: Needs, line: str) -> str:
+    if not {java.major for java in installed()} & {*kind.javas[line]}:
+        return "no Java"
+    if not shutil.which("mvn") and artifacts.cached(kind.jars[line]) is None:
+        return "no Maven, and its jars are not there"
+    return ""
 
 
 def _leftovers() -> Finding:

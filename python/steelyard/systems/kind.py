@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from steelyard.errors import InfrastructureError
-from steelyard.spec.kind import SystemDeclaration, declared
+from steelyard.spec.kind import Fault, SystemDeclaration, declared
 
 if TYPE_CHECKING:
     from steelyard.hosts.host import Host
@@ -31,11 +31,15 @@ class Needs:
         title: the system's name for people.
         javas: release line -> versions of Java it runs on, the best first.
         ports: they listen on, if no setting moves them.
+        jars: release line -> what the newest release's jars are called in the cache.
+        no_step: from one line to another -> why a cluster cannot be brought from the one to the other.
         nodes_in: from a profile and MiB of memory to how many nodes fit; the profiles are `profiles`.
     """
 
     title: str
     javas: Mapping[str, Sequence[int]]
+    jars: Mapping[str, str]
+    no_step: Callable[[str, str], Fault | None]
     ports: Sequence[int]
     profiles: Sequence[str]
     nodes_in: Callable[[str, int], int]

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from steelyard.spec.local import LocalSystem
 
 CLUSTER, ACCESS = "Local cluster", "Access"
-LOCAL_SHAPELESS = frozenset({"limits", "watch", "java", "spare", "disk_mib"})
+LOCAL_SHAPELESS = frozenset({"limits", "watch", "java", "spare", "upgrades", "disk_mib"})
 """Settings that leave the files of a cluster alone: how fast it may be, who looks on, what runs it, what may
-join later, where they lie."""
+join later, what it may be brought to, where they lie."""
 LOCAL_FAULTS = ("partition", "throttle", "power_loss")
 """Capabilities of nodes that fail as machines do; `local_lacks` says which settings each needs."""
 
@@ -54,6 +54,9 @@ CONNECTIONS = Flag("--connections", "system.access.connections", int,
                    "Connections to each node.  [default: 1]", ACCESS)  # fmt: skip
 HEAP_HELP = "Heap of a node, or of a region server, e.g. 512m, 2g."
 RF_HELP = "Replication factor.  [default: 1; of a local HBase's HDFS: 3, or as many as nodes]"
+WATCH = Flag("--watch/--no-watch", "system.watch", bool,
+             "Ask the servers of a given cluster for their figures, once a second.  [default: watch]",
+             ACCESS)  # fmt: skip
 PORT_HELP = "Its port.  [default: 9042; HBase 16000]"
 
 

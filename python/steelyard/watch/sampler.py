@@ -9,12 +9,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from queue import Empty, SimpleQueue
 
 import polars as pl
 
+from steelyard.watch.asker import Askers
 from steelyard.watch.dialogue import AgentDialogue, Dialogue
 from steelyard.watch.jmx import jmx_dialogues
 from steelyard.watch.link import ANSWER_WITHIN_S, Link
+from steelyard.watch.schedule import next_due
 from steelyard.watch.sources import Sources
 from steelyard.watch.table import Table
 from steelyard.watch.target import WatchTarget
@@ -53,8 +56,9 @@ class Sampler:
         self._selector = selectors.DefaultSelector()
         self._links: list[Link] = []
         self._links_before: list[Link] = []
-        self._wanted: Sequence[WatchTarget] | None = None
-        self._take_on(targets)
+        self._told: SimpleQueue[tuple[int, str, dict[str, float]]] = SimpleQueue()
+        self._askers = Askers(lambda *told: self._told.put(told), self._period_ns)
+        self._wanted: Sequence[WatchTarget] | None = targets
         self._thread = threading.Thread(target=self._run, name="steelyard-watch", daemon=True)
         self._stopping = False
         self._spool_failure: str | None = None
@@ -102,13 +106,13 @@ class Sampler:
         return self._table.latest(source, metric)
 
     def cost(self) -> dict[str, float]:
-        """What watching has cost in this process: `cpu_seconds` of the sampler's thread, over `seconds`."""
+        """What watching has cost in this process: `cpu_seconds` of its threads, over `seconds`."""
         return {"cpu_seconds": self._cpu_s, "seconds": self._seconds}
 
     @property
     def missing(self) -> dict[str, str]:
         """`SOURCE.WHAT` -> why it could not be had, or not at every sample."""
-        missing = self._sources.missing
+        missing = self._sources.missing | self._askers.missing
         if self._spool_failure is not None:
             missing["lab.spool"] = self._spool_failure
         for link in [*self._links_before, *self._links]:
@@ -119,6 +123,7 @@ class Sampler:
 
     def _take_on(self, targets: Sequence[WatchTarget]) -> None:
         """Links to targets that stay are kept as they are."""
+        self._askers.retarget(targets)
         kept = [link for link in self._links if link.target in targets]
         gone = [link for link in self._links if link.target not in targets]
         known = [link.target for link in kept]
@@ -150,6 +155,8 @@ class Sampler:
         deadline_ns = time.monotonic_ns() + round(ANSWER_WITHIN_S * 1e9)
         self._selector.unregister(self._wake)
         self._serve(deadline_ns, lambda: any(link.waiting for link in self._links))
+        self._askers.stop()
+        self._take_answers()
         self._spool()
         self._account()
 
@@ -160,6 +167,7 @@ class Sampler:
             self._sources.retarget(wanted)
         for link in self._links:
             link.tick()
+        self._take_answers()
         t_ns = time.monotonic_ns()
         for source, values in self._sources.read().items():
             self._table.add(t_ns, source, values)
@@ -168,6 +176,12 @@ class Sampler:
         if t_ns - self._spooled_ns >= SPOOL_EVERY_S * 1e9:
             self._spooled_ns = t_ns
             self._spool()
+
+    def _take_answers(self) -> None:
+        """What servers that are asked by threads of their own have told."""
+        with suppress(Empty):
+            while True:
+                self._table.add(*self._told.get_nowait())
 
     def _serve(self, until_ns: int, going_on: Callable[[], bool]) -> None:
         """Take the servers' answers until a time, or until there is no reason to go on."""
@@ -183,10 +197,5 @@ class Sampler:
 
     def _account(self) -> None:
         with suppress(OSError):
-            self._cpu_s = time.thread_time()
+            self._cpu_s = time.thread_time() + self._askers.cpu_s
         self._seconds = (time.monotonic_ns() - self._started_ns) / 1e9
-
-
-def next_due(due_ns: int, period_ns: int, now_ns: int) -> int:
-    """The first time after now on `due_ns`'s schedule: a late tick skips some, it never shifts the others."""
-    return due_ns + period_ns * max(1, -((due_ns - now_ns) // period_ns))

@@ -16,6 +16,9 @@ NO_OPERATIONS = "the kernel counts disk operations for control groups only, and 
 NO_NETWORK = "no network namespace of its own"
 NO_GROUP = "no control group"
 NO_METRICS = "no agent loaded, and no /jmx known"
+MACHINE = "cpu, memory, disk, network"
+OUTSIDE = "it is somebody else's: a worker on its machine tells these (--watch-hosts)"
+"""Of a given cluster's server; CPU, memory, disk and network are its machine's to tell."""
 NO_PRESSURE = "no control group of version 2"
 
 
@@ -57,6 +60,7 @@ class Sources:
         self._engine_processes: dict[str, Processes] = {}
         self._lab = Processes(self._files, disk=False)
         self._others = Others()
+        self._driven: set[int] = set()
         self._never["lab.disk"] = "not asked for: the results it writes are not part of what is measured"
         self.retarget(targets)
 
@@ -71,20 +75,22 @@ class Sources:
     def read(self) -> dict[str, Values]:
         """One sample: source -> metric -> value."""
         self._samples += 1
-        pids = {target.name: self._pids(target) for target in self._targets}
+        ours = [target for target in self._targets if not target.outside]
+        pids = {target.name: self._pids(target) for target in ours}
         engines = self._engines_now()
         found = {"machine": read_machine(self._disks, self._files.read, self._failure("machine"))}
-        for target in self._targets:
+        for target in ours:
             found[target.name] = self._node(target, pids[target.name])
         for name, pid in engines.items():
             if name not in self._engine_processes:
                 self._engine_processes[name] = Processes(self._files)
                 self._never[f"{name}.disk operations"] = NO_OPERATIONS
             found[name] = self._engine_processes[name].sample([pid])
-        driven = {pid for some in pids.values() for pid in some} | set(engines.values())
-        lab = family(self._lab_pid, driven)
-        found["lab"] = self._lab.sample(lab, disown=driven)
-        found["others"] = self._others.sample(lambda: driven | set(lab))
+        # For good: a server that was killed is a child of the laboratory until it has been waited for.
+        self._driven |= {pid for some in pids.values() for pid in some} | set(engines.values())
+        lab = family(self._lab_pid, self._driven)
+        found["lab"] = self._lab.sample(lab, disown=self._driven)
+        found["others"] = self._others.sample(lambda: self._driven | set(lab))
         return found
 
     @property
@@ -136,13 +142,18 @@ class Sources:
             return {}
 
     def _note_missing(self, target: WatchTarget) -> None:
+        told = target.agent is not None or target.jmx or target.inquiries
+        if target.outside:
+            self._never[f"{target.name}.{MACHINE}"] = OUTSIDE
+            self._never |= {} if told else {f"{target.name}.server_*": NO_METRICS}
+            return
         groups = target.cgroups
         for what, there, why in (
             ("disk operations", "blkio" in groups or "unified" in groups, NO_OPERATIONS),
             ("throttling", "cpu" in groups or "unified" in groups, NO_GROUP),
             ("pressure", "unified" in groups, NO_PRESSURE),
             ("network", target.namespace is not None, NO_NETWORK),
-            ("server_*", target.agent is not None or target.jmx, NO_METRICS),
+            ("server_*", told, NO_METRICS),
         ):
             if not there:
                 self._never[f"{target.name}.{what}"] = why

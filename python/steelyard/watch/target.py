@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from steelyard.watch.beans import Role
+from steelyard.watch.inquiry import Inquiry
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,9 @@ class WatchTarget:
         namespace: its network namespace, if it has one.
         agent: the metrics agent's (host, port), if loaded.
         jmx: (role, host, port) of each of its servers that tells its metrics at /jmx.
+        inquiries: what else it is asked, in protocols of their own.
         host: the machine it is on, by name; empty = the one that watches.
+        outside: it is somebody else's: what it tells is all that can be had from here.
     """
 
     name: str
@@ -30,4 +33,6 @@ class WatchTarget:
     namespace: str | None = None
     agent: tuple[str, int] | None = None
     jmx: tuple[tuple[Role, str, int], ...] = ()
+    inquiries: tuple[Inquiry, ...] = ()
     host: str = ""
+    outside: bool = False

@@ -13,9 +13,10 @@ from steelyard.analysis.claims.looks import ONE_TEST, Looks
 from steelyard.analysis.claims.verdict import Answer, Finding, Source, Verdict, sign, size
 from steelyard.analysis.evidence import Cell, Histograms, Series, Trials
 from steelyard.analysis.evidence.cells import by_accident, no_histograms, no_series
+from steelyard.analysis.stats.runs import FEW
 from steelyard.analysis.stats.verdicts import LEVEL, holm
 from steelyard.spec.checks import Claim, Ratio, Speedup, Trend
-from steelyard.spec.metrics import STANDING
+from steelyard.spec.metrics import needs_rest
 from steelyard.spec.sides import upwards
 
 
@@ -61,7 +62,9 @@ def _as_family(verdicts: list[Verdict], originals: Sequence[int], looks: Looks) 
     Claims that rest on the same contrast are one member of the family, and say so.
     """
     members = [p for p, of in enumerate(originals) if p == of and verdicts[p].chance is not None]
-    chances = [looks.chance(verdicts[p].points, verdicts[p].chance or 0.0) for p in members]
+    chances = [
+        looks.chance(verdicts[p].points, verdicts[p].chance or 0.0, verdicts[p].least) for p in members
+    ]
     corrected = dict(zip(members, holm(chances), strict=True))
     for place, of in enumerate(originals):
         one = replace(verdicts[place], same_as=verdicts[of].id if of != place else "")
@@ -127,7 +130,7 @@ def _against(cells: Judged, claim: Claim) -> tuple[str, ...]:
     asked = {  # by trials: both sides of a matched cell have its key, and may be the same trials
         frozenset(row["trial"] for row in cell.rows): cell
         for cell, metric in cells
-        if metric not in STANDING and not claim.unsteady
+        if needs_rest(metric) and not claim.unsteady
     }
     if not found and not by_accident([*asked.values()]):
         bad, trials = (
@@ -186,6 +189,7 @@ def _verdict(claim: Claim, made: Case, reasons: tuple[str, ...], small: bool) ->
         left_out=_left_out(made.judged),
         points=frozenset[int]().union(*(cell.points for cell, _ in made.judged)),
         lacking=max(cell.lacking(metric) for cell, metric in made.judged),
+        least=0 if any(len(cell.points) > 1 for cell, _ in made.judged) else FEW,
         curable=curable,
     )
 

@@ -48,18 +48,28 @@ class Looks:
     def __bool__(self) -> bool:
         return bool(self.taken)
 
-    def at(self, points: Iterable[int]) -> list[LookAt]:
-        """The looks of a claim that rests on these points."""
+    def at(self, points: Iterable[int], least: int = 0) -> list[LookAt]:
+        """The looks of a claim that rests on these points.
+
+        Args:
+            least: repetitions of each point without which nothing can be decided: a look that had fewer, as
+                where trials were disturbed, could not err, and spends nothing.
+        """
         points, found = frozenset(points), list[LookAt]()
         for look in self.taken:
-            count = look.of(points)
+            count = look.of(points) if look.least(points) >= least else 0.0
             if count > (found[-1].information if found else 0.0) * (1 + ROUNDING):
                 found.append(LookAt(count, 1.0 if look.last else min(count / look.most, 1.0)))
         return found
 
-    def chance(self, points: Iterable[int], p: float) -> float:
-        """A claim's p-value that holds at whichever look the study ends."""
-        return repeated_p(p, self.at(points))
+    def chance(self, points: Iterable[int], p: float, least: int = 0) -> float:
+        """A claim's p-value that holds at whichever look the study ends; 1 while it can decide nothing.
+
+        Args:
+            least: as of `at`.
+        """
+        at = self.at(points, least)
+        return repeated_p(p, at) if at or not self.taken else 1.0
 
 
 ONE_TEST = Looks()

@@ -53,7 +53,7 @@ def _standing(one: Verdict, looks: Looks, family: int) -> Standing:
 def _to_settle(one: Verdict, looks: Looks, family: int) -> int | None:
     """At least what it lacks to be judged; beyond that what its chance foretells."""
     most = looks.taken[-1].most - looks.taken[-1].least(one.points)
-    at = looks.at(one.points)
+    at = looks.at(one.points, one.least)
     if at and one.chance is not None:
         found = further(one.chance, at, looks.taken[-1].most, LEVEL / family)
         count = None if found is None else max(found, one.lacking)

@@ -88,6 +88,8 @@ class Verdict:
         chance: as of `Finding`.
         points: numbers of the study's points whose trials it rests on.
         lacking: repetitions that some cell has too few to be judged at all.
+        least: repetitions of each of these points without which it cannot be judged; 0 where cells hold
+            several points.
         curable: whether only a lack of repetitions can keep it undecided, and further ones would count.
         printed: the paper's figure as it prints it.
         sources: other sources' figures for the same check.
@@ -108,6 +110,7 @@ class Verdict:
     chance: float | None = None
     points: frozenset[int] = frozenset()
     lacking: int = 0
+    least: int = 0
     curable: bool = False
     printed: str = ""
     sources: tuple[Source, ...] = ()

@@ -21,7 +21,7 @@ from steelyard.analysis.stats.runs import FEW, Runs
 from steelyard.analysis.steady import FALSE_ALARMS, level_together
 from steelyard.errors import InputError, nearest
 from steelyard.spec.levels import level_text, level_value
-from steelyard.spec.metrics import LOAD, STANDING, is_of_timeline
+from steelyard.spec.metrics import LOAD, is_of_timeline, needs_rest
 from steelyard.spec.sides import Where
 
 POINT = ("system", "variant")
@@ -207,7 +207,7 @@ class Cell:
         found = [f"{words}; those that are left say nothing of it" for words in self.system_losses]
         found += undone(self.counting, metric) + unread(self.counting, metric)
         found += censored(self.counting, metric)
-        if metric in STANDING or unsteady:
+        if unsteady or not needs_rest(metric):
             return found
         if not by_accident([self]):
             found.append(f"{self.unsteady} of {len(self.counting)} trials: no steady state")
@@ -218,8 +218,12 @@ class Cell:
 
     def remarks(self, metric: str) -> list[str]:
         """What is said beside a verdict on one metric, and keeps it from nothing: `left_out`, and of what
-        actions cost the seconds in which the host may have been to blame."""
-        return [*self.left_out, *host_to_blame(self.counting, metric)]
+        actions cost how many trials were not at rest around them, and the seconds in which the host may have
+        been to blame."""
+        restless = []
+        if is_of_timeline(metric) and not needs_rest(metric) and not by_accident([self]):
+            restless = [f"{self.unsteady} of {len(self.counting)} trials: no steady state around the action"]
+        return [*self.left_out, *restless, *host_to_blame(self.counting, metric)]
 
     @property
     def _states(self) -> list[str | None]:

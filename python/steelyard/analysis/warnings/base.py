@@ -44,8 +44,11 @@ class Context:
         local: the servers run on this host.
         nodes: names of the servers that should be watched.
         watched: those of them with samples; `agents` those with figures from inside the server.
+        untold: why those without are without, as far as it was said.
+        lacking: what others did not tell, with the reason -> the servers that did not.
         steal_share, iowait_share, busy_share: of all cores, over the phase.
         calibration: the newest certificate of this host and driver, if there is one.
+        starved: name of an engine -> the seconds in which it was starved; of the only one here nothing.
     """
 
     phase: Phase
@@ -65,10 +68,13 @@ class Context:
     nodes: tuple[str, ...] = ()
     watched: frozenset[str] = frozenset()
     agents: frozenset[str] = field(default_factory=frozenset)
+    untold: Mapping[str, str] = field(default_factory=dict)
+    lacking: Mapping[str, Sequence[str]] = field(default_factory=dict)
     steal_share: float | None = None
     iowait_share: float | None = None
     busy_share: float | None = None
     calibration: Certificate | None = None
+    starved: Mapping[str, int] = field(default_factory=dict)
 
 
 Check = Callable[[Context], Warned | None]

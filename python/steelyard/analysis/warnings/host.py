@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from steelyard.analysis.warnings.base import Check, Context, Warned, percent
 
 SAFE_QUOTAS = 0.9
@@ -78,21 +80,62 @@ def iowait(context: Context) -> Warned | None:
 def unwatched(context: Context) -> Warned | None:
     """Servers of which no samples exist."""
     missing = [name for name in context.nodes if name not in context.watched]
-    if missing:
+    if missing and context.local:
         return Warned(
             "unwatched",
-            f"Nothing was sampled of {', '.join(missing)}: its CPU, memory and disk are not in this report.",
-            "warning" if context.local else "note",
+            f"Nothing was sampled of {_reasons(missing, context)}: its CPU, memory and disk are not in this "
+            "report.",
         )
     blind = [name for name in context.nodes if name not in context.agents]
     if not blind:
         return None
     return Warned(
         "unwatched",
-        f"Nothing was told from inside {', '.join(blind)}: compactions, garbage collection "
+        f"Nothing was told from inside {_reasons(blind, context)}: compactions, garbage collection "
         "and requests of these nodes are not in this report.",
         "note",
     )
 
 
-CHECKS: tuple[Check, ...] = (oversubscribed, throttled, steal, iowait, unwatched)
+def _reasons(names: Sequence[str], context: Context) -> str:
+    """`node1, node2 (no agent loaded)`: those that lack something for one reason together."""
+    by_reason: dict[str, list[str]] = {}
+    for name in names:
+        by_reason.setdefault(context.untold.get(name, ""), []).append(name)
+    return "; ".join(", ".join(those) + (f" ({why})" if why else "") for why, those in by_reason.items())
+
+
+def unsampled_machines(context: Context) -> Warned | None:
+    """Servers that are not ours, and whose machines have no worker."""
+    if context.local:
+        return None
+    sampled = {cost.party for cost in context.costs if cost.cores is not None}
+    missing = [name for name in context.nodes if name not in sampled]
+    if not missing:
+        return None
+    return Warned(
+        "unsampled_machines",
+        f"CPU, memory, disk and network of {', '.join(missing)} are not in this report: nothing samples "
+        "their machines. --watch-hosts does where ssh and Steelyard are there (docs/watching.md).",
+        "note",
+    )
+
+
+def untold_figures(context: Context) -> Warned | None:
+    """What servers that are not ours do not tell from outside."""
+    seen = {what: [n for n in names if n in context.agents] for what, names in context.lacking.items()}
+    told = [f"{', '.join(names)}: {what}" for what, names in seen.items() if names]
+    if context.local or not told:
+        return None
+    return Warned("untold_figures", f"Servers do not tell all from outside. {'; '.join(told)}.", "note")
+
+
+CHECKS: tuple[Check, ...] = (
+    oversubscribed,
+    throttled,
+    steal,
+    iowait,
+    unwatched,
+    unsampled_machines,
+    untold_figures,
+)

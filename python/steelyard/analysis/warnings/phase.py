@@ -21,12 +21,15 @@ def starved(context: Context) -> Warned | None:
     found = context.phase.saturation
     if not found.seconds_starved:
         return None
+    by = sorted(context.starved.items(), key=lambda item: -item[1])
+    where = f" ({', '.join(f'{name} in {seconds}' for name, seconds in by)})" if by else ""
     return Warned(
         "starved",
-        f"The client was starved of CPU in {found.seconds_starved:g} of {context.phase.seconds:.0f} seconds: "
-        "its threads waited for a processor, and operations were sent or their answers read late by that. "
-        "Latency in these seconds is the client's as much as the server's, and nothing is proven about the "
-        "server. Give the client cores or a host of its own, raise its CPU quota, or offer a lower rate.",
+        f"The client was starved of CPU in {found.seconds_starved:g} of {context.phase.seconds:.0f} "
+        f"seconds{where}: its threads waited for a processor, and operations were sent or their "
+        "answers read late by that. Latency in these seconds is the client's as much as the server's, and "
+        "nothing is proven about the server. Give the client cores or a host of its own, raise its CPU "
+        "quota, or offer a lower rate.",
     )
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from steelyard.errors import InputError
 
 SSH_PORT = 22
+M = TypeVar("M")
 _FORM = re.compile(
     r"(?:(?P<user>[^@\s:]+)@)?(?P<host>\[[0-9a-fA-F:.%a-z]+\]|[^@:\s\[\]]+)(?::(?P<port>\d{1,5}))?"
 )
@@ -34,31 +36,36 @@ class Address:
         return f"{user}{host}" + (f":{self.port}" if self.port else "")
 
 
-def addresses(text: str) -> tuple[Address, ...]:
-    """The machines of `a,root@b,c:2222`; an address of IPv6 stands in brackets.
+def addresses(text: str, flag: str = "--ssh") -> tuple[Address, ...]:
+    """The machines of `a,root@b,c:2222`, which `flag` names; an address of IPv6 stands in brackets.
 
     Raises:
         InputError: one is none, or stands there twice.
     """
-    found = tuple(_address(word.strip()) for word in text.split(","))
-    twice = [one.host for place, one in enumerate(found) if one.host in {two.host for two in found[:place]}]
-    if twice:
-        raise InputError(f"--ssh: {twice[0]} stands there twice; each machine is one host")
+    found = tuple(_address(word.strip(), flag) for word in text.split(","))
+    check_distinct(found, flag)
     return found
 
 
-def _address(word: str) -> Address:
+def check_distinct(machines: Sequence[Address], flag: str) -> None:
+    """See that no machine stands there twice; raises InputError."""
+    hosts = [machine.host for machine in machines]
+    if twice := [host for place, host in enumerate(hosts) if host in hosts[:place]]:
+        raise InputError(f"{flag}: {twice[0]} stands there twice; each machine is one host")
+
+
+def _address(word: str, flag: str) -> Address:
     match = _FORM.fullmatch(word)
     if match is None or not 0 < int(match["port"] or SSH_PORT) < 2**16:
         raise InputError(
-            f"--ssh: {word!r} is no machine",
+            f"{flag}: {word!r} is no machine",
             hint="expected [USER@]HOST[:PORT] with commas between, e.g. a,root@b",
         )
     port = int(match["port"]) if match["port"] else None
     return Address(match["host"].strip("[]"), match["user"], port)
 
 
-def chosen(machines: Sequence[Address], count: int | None, flag: str = "--load-hosts") -> tuple[Address, ...]:
+def chosen(machines: Sequence[M], count: int | None, flag: str = "--load-hosts") -> tuple[M, ...]:
     """The first `count` machines, which `flag` asks for; all of them if no count is given.
 
     Raises:

@@ -18,6 +18,7 @@ from steelyard.engine.clock import Clock, Exchange, Offset, offset_of
 from steelyard.errors import InfrastructureError, Interrupted, SteelyardError
 from steelyard.hosts.host import Host, HostLostError, Watch
 from steelyard.results.disk import writing
+from steelyard.spec.fleet import source_words
 from steelyard.watch.target import WatchTarget
 
 EXCHANGES = 50
@@ -29,7 +30,6 @@ ANSWER_S = 15.0
 """So long a question may go unanswered, and then the one whether the machine answers at all."""
 RAISED_AS_THEY_ARE = frozenset({"call", "write"})
 """Methods of the actor whose callers know what an OSError of theirs means."""
-LOST_HINT = "when it is back, `steelyard run --resume RESULT --ssh ...`, with the same machines, goes on"
 PART_BYTES = 4 * 1024 * 1024
 CALLS = frozenset(
     name for name, member in vars(Host).items() if callable(member) and not name.startswith("_")
@@ -73,7 +73,7 @@ class RemoteHost:
             if isinstance(found, OSError) and method not in RAISED_AS_THEY_ARE:
                 raise InfrastructureError(f"the host {self.name}: {found}") from found
             raise found
-        raise HostLostError(f"the host {self.name} is lost", hint=LOST_HINT)
+        raise HostLostError(f"the host {self.name} is lost", hint=lost_hint(self.name))
 
     def _answer(self, asked: Any) -> Any:
         """The answer to a question, however long it takes, while the machine tells its time meanwhile.
@@ -127,7 +127,7 @@ class RemoteHost:
     def measure_offset(self) -> Offset:
         """How far its clock is ahead of ours, by 50 exchanges; raises HostLostError."""
         if self.lost_ns is not None:
-            raise HostLostError(f"the host {self.name} is lost", hint=LOST_HINT)
+            raise HostLostError(f"the host {self.name} is lost", hint=lost_hint(self.name))
         try:
             return offset_of(self._client.sync(self._exchanges, callback_timeout=2 * ANSWER_S))
         except SteelyardError:
@@ -139,7 +139,7 @@ class RemoteHost:
         self.lost_ns = self.lost_ns or time.monotonic_ns()
         said = last_line(self._log) if self._log else ""
         text = f"the host {self.name} is lost: {str(error) or 'it does not answer'}"
-        return HostLostError(text + (f"; its worker said: {said}" if said else ""), hint=LOST_HINT)
+        return HostLostError(text + (f"; its worker said: {said}" if said else ""), hint=lost_hint(self.name))
 
     async def _exchanges(self) -> list[Exchange]:
         found = []
@@ -246,6 +246,13 @@ class RemoteWatch:
     def cost(self) -> Mapping[str, float]:
         """See `Watch`."""
         return cast(Mapping[str, float], self._ask("cost"))
+
+
+def lost_hint(name: str) -> str:
+    """What can be done when a host of that name is lost."""
+    flag = source_words([name]).partition(" ")[0]
+    again = f"steelyard run --resume RESULT{f' {flag} ...' if flag else ''}"
+    return f"when it is back, `{again}`, with the same machines, goes on"
 
 
 def last_line(log: Path) -> str:

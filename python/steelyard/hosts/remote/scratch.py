@@ -1,6 +1,7 @@
 """Where a worker keeps files as long as it lives: a folder named after its process, in the user's cache.
 
-Machines may share that cache, and containers a kernel: each folder says where its worker is.
+Machines may share that cache, and containers a kernel, with equal pids in each of their namespaces: a folder
+is named after its worker's namespace too, and says where its worker is.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ FOLDER, OWNER = "workers", "owner.json"
 def scratch() -> Path:
     """This worker's own folder."""
     mine = process.own_identity()
-    return cache_folder() / FOLDER / f"{mine.boot_id}_{mine.pid}_{mine.start_ticks}"
+    name = f"{mine.boot_id}_{this_machine().pid_namespace}_{mine.pid}_{mine.start_ticks}"
+    return cache_folder() / FOLDER / name
 
 
 def make_scratch() -> Path:

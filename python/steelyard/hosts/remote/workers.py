@@ -13,7 +13,7 @@ from typing import Any
 
 import dask
 
-from steelyard.errors import InfrastructureError, SteelyardError
+from steelyard.errors import InfrastructureError, Interrupted, SteelyardError
 from steelyard.hosts.remote.addresses import SSH_PORT, Address
 from steelyard.hosts.remote.launch import QUIET, WORKER, Order, command, up_line
 from steelyard.hosts.remote.ssh import Access, told
@@ -160,7 +160,7 @@ def _cluster(machines: Sequence[Address], access: Access, here: str, logs: Seque
             "options": {
                 "address": address,
                 "access": access,
-                "order": _orders(str(address), security),
+                "order": orders(str(address), security),
                 "log": log,
                 "failed": failed,
             },
@@ -174,6 +174,8 @@ def _cluster(machines: Sequence[Address], access: Access, here: str, logs: Seque
             workers=specs, scheduler={"cls": Scheduler, "options": options}, security=security,
             name="steelyard", silence_logs=logging.ERROR,
         )  # fmt: skip
+    except Interrupted:
+        raise
     except Exception as error:
         raise (failed[0] if failed else error) from None
 
@@ -209,7 +211,7 @@ def _address_towards(machine: Address) -> str:
     return found
 
 
-def _orders(name: str, security: Any) -> Callable[[str], Order]:
+def orders(name: str, security: Any) -> Callable[[str], Order]:
     """What a worker is told, once the scheduler's address is known; keys are in it, on no command line."""
     words = {key: getattr(security, key) for key in security.__slots__ if key.startswith("tls_")}
     tls = {key: word for key, word in words.items() if isinstance(word, str)} | {"require_encryption": True}

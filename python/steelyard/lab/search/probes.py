@@ -13,7 +13,7 @@ from hdrh.histogram import HdrHistogram
 from steelyard.errors import InfrastructureError
 from steelyard.lab.phase import PhaseRunner
 from steelyard.lab.search.answered import Answered, answered
-from steelyard.lab.search.rates import Limits, Search
+from steelyard.lab.search.rates import Limits, Search, staggered
 from steelyard.results.histograms import mean, percentiles, read_totals
 from steelyard.results.intervals import TOTAL, read_series
 from steelyard.spec.highest import RateSearch
@@ -35,7 +35,8 @@ def find_rate(runner: PhaseRunner, asked: RateSearch, *, after: bool = False) ->
         SteelyardError: as a phase does.
     """
     bound_ns = asked.bound_ms * 1e6 if asked.bound_ms else None
-    limits = Limits(asked.start, asked.least, asked.most, asked.precision, asked.confirm, bound_ns)
+    start = staggered(asked.start, asked.precision, runner.manifest.trial.seed)
+    limits = Limits(start, asked.least, asked.most, asked.precision, asked.confirm, bound_ns)
     search = Search(limits)
     while search.reason is None:
         runner.phase(PROBE, counts=True, endless=False, rate=search.rate, noted=False)

@@ -3,13 +3,13 @@
 Nothing here measures, waits or knows an engine. A rate is borne when nearly all that fell due was answered
 well and, if a bound is given, the latency stayed below it. The search doubles and halves until a borne and an
 unborne rate enclose the answer, halves the enclosure on a logarithmic scale, and tries what it found again
-and again
-before it is believed: one lucky or unlucky probe decides nothing.
+and again before it is believed: one lucky or unlucky probe decides nothing.
 """
 
 from __future__ import annotations
 
 import math
+import random
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
@@ -66,6 +66,19 @@ class Limits:
         reached = found.ok_per_s >= REACHED * found.due_per_s - found.chance_per_s
         below = self.bound_ns is None or (latency_ns is not None and latency_ns <= self.bound_ns)
         return Probe(rate_per_s, **asdict(found), latency_ns=latency_ns, borne=reached and below)
+
+
+def staggered(start: float, precision: float, seed: int) -> float:
+    """Where the search of a trial begins: at most one step above `start`, by its seed.
+
+    What a search finds is a rung of the ladder that its first rate sets up. If all trials began alike they
+    would end on one rung however their answers differ, and the spread over trials would lack the step, which
+    is all that is known of each. Trials of one repetition have one seed, and one ladder.
+    """
+    halvings = math.ceil(math.log2(math.log(GROWTH) / math.log(1 + precision)))
+    step = GROWTH ** (0.5 ** max(halvings, 0))
+    share = random.Random(seed).random()  # noqa: S311 - no secret
+    return float(start * step**share)
 
 
 @dataclass

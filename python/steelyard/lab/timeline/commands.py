@@ -19,6 +19,18 @@ from steelyard.errors import InfrastructureError
 
 LOOK_EVERY_S = 0.1
 GRACE_S = 2.0
+GUARD = """trap 'kill -KILL 0' USR1
+trap : TERM
+"$@" &
+while :; do
+  wait $!
+  status=$?
+  kill -0 $! 2>/dev/null || exit $status
+done"""
+"""A shell between us and a command, first of their process group. When we die the kernel sends it USR1, and
+it ends the whole group: the kernel's signal goes to a child alone, and not to what the child has started. Not
+HUP: under nohup that is ignored, and what a shell finds ignored it cannot trap. A command that is asked to
+end is waited for, as it would be without a shell."""
 
 
 class Cancelled(Exception):  # noqa: N818 - it is no error
@@ -69,9 +81,12 @@ def last_line(log: Path) -> str:
 
 
 def _shielded(words: Sequence[str]) -> list[str]:
-    """Words that die with us, however we end; those that cannot be run stay as they are, to say so."""
-    tool = shutil.which("setpriv")
-    return [*([tool, "--pdeathsig", "KILL", "--"] if tool and shutil.which(words[0]) else []), *words]
+    """Words that die with us, and all they have started with them, however we end; those that cannot be run
+    stay as they are, to say so."""
+    tool, shell = shutil.which("setpriv"), shutil.which("sh")
+    if not (tool and shell and shutil.which(words[0])):
+        return [*words]
+    return [tool, "--pdeathsig", "USR1", "--", shell, "-c", GUARD, "guard", *words]
 
 
 def _status(process: subprocess.Popen[bytes]) -> int | None:

@@ -95,6 +95,9 @@ def _add(action: Any, nodes: Sequence[str], context: Context) -> int | None:
         limited=action.limited,
     )
     moved: int | None = context.testbed.add(nodes, options, context.note, context.say)
+    for node in _each_in_turn(nodes if action.local else (), context):
+        moved = (moved or 0) + context.testbed.localize(node, context.say)
+        context.note(node, "local")
     return moved
 
 
@@ -185,6 +188,15 @@ def _power_loss(_action: Any, nodes: Sequence[str], context: Context) -> None:
     context.testbed.power_loss(nodes, context.note, context.say)
 
 
+def _upgrade(action: Any, _nodes: Sequence[str], context: Context) -> None:
+    bed = context.testbed
+    for name in _each_in_turn(bed.upgrade_order(), context):
+        bed.upgrade(name, action.version, context.note, context.say)
+    for node in _each_in_turn(members(bed) if action.rewrite else (), context):
+        bed.rewrite(node)
+        context.note(node, "rewritten")
+
+
 def _run(action: Any, _nodes: Sequence[str], context: Context) -> None:
     log = context.folder / LOGS / f"{action.id}.txt"
     status = run_command(action.command, log, context.cancelled)
@@ -232,6 +244,7 @@ HOW: Mapping[str, How] = {
     "cleanup": _each(lambda bed, _, node, __: bed.cleanup(node), "cleaned"),
     "repair": _each(lambda bed, _, node, __: bed.repair(node), "repaired"),
     "power-loss": _power_loss,
+    "upgrade": _upgrade,
     "run": _run,
     "scale": _scale,
 }  # fmt: skip

@@ -78,7 +78,8 @@ def _tooltip(lines: Lines) -> list[alt.Tooltip]:
     return [*found, alt.Tooltip("y:Q", title=lines.y_title, format=",.4~r")]
 
 
-def _events() -> alt.Chart:
+def event_layer() -> alt.Chart:
+    """Dotted rules from the data `events`."""
     seen = alt.Tooltip("event:N", title="event")
     rules = alt.Chart(_named("events")).mark_rule(strokeDash=[2, 3], opacity=0.55, size=1.5)
     drawn: alt.Chart = rules.encode(
@@ -120,7 +121,7 @@ def line_chart(lines: Lines) -> dict[str, Any]:
         tooltip=_tooltip(lines)
     )
     behind = [shade_layer()] if lines.shades else []
-    layers = [_events()] if lines.events else []
+    layers = [event_layer()] if lines.events else []
     layered = alt.layer(*behind, drawn, hover, *layers).properties(width=WIDTH, height=HEIGHT)
     spec = dict(layered.configure_legend(orient="top", columns=5, symbolType="stroke").to_dict())
     more = {"events": lines.events, "shades": lines.shades}

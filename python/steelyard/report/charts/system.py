@@ -39,6 +39,7 @@ REQUESTS = ("server_client_reads_total", "server_client_writes_total", "server_c
             "server_client_multi_total")  # fmt: skip
 WAITING = ("server_native_pending", "server_calls_pending")
 COMPACTED, PENDING = ("server_compaction_bytes_total",), ("server_compactions_pending",)
+RUNNING = ("server_compactions_running",)
 FLUSHES, MEMTABLES = ("server_flushes_pending",), ("server_memtable_bytes",)
 BLOCKED, SYNC = ("server_updates_blocked_seconds_total",), ("server_wal_sync_max_whole_ms",)
 CACHE = ("server_block_cache_hits_total", "server_block_cache_misses_total")
@@ -56,6 +57,7 @@ MEASURES = (
     Measure("flushes", "Pending flushes", "tasks", FLUSHES, "Waiting.", level=True),
     Measure("blocked", "Writes held back", SHARE, BLOCKED, "Until a flush has made room."),
     Measure("compactions", "Pending compactions", "tasks", PENDING, "Waiting.", level=True),
+    Measure("compacting", "Compactions", "tasks", RUNNING, "Under way.", level=True),
     Measure("compacted", "Compaction", "MiB/s", COMPACTED, "Bytes compacted.", 1 / MIB),
     Measure("log", "Slowest WAL sync", "ms", SYNC, "Of each second, in whole milliseconds.", level=True),
     Measure("cache", "Block cache hits", "share", CACHE[:1], "Of all blocks looked for.", of=CACHE),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from steelyard.report.chart import Chart
 from steelyard.report.model import ReportModel
 from steelyard.report.study.acted_points import summary_table
+from steelyard.report.study.acted_tables import acted_tables
 from steelyard.report.study.beside import beside
 from steelyard.report.study.curves import curves
 from steelyard.report.study.ledger import ledger
@@ -40,6 +41,7 @@ def overview(model: ReportModel) -> Overview | None:
     if not found:
         return None
     rates = rates_table(Results(model.path).info)
-    tables = (beside(found), points_table(found), summary_table(found), rates, ledger(model), remarks(model))
+    acted = (summary_table(found), *acted_tables(found))
+    tables = (beside(found), points_table(found), *acted, rates, ledger(model), remarks(model))
     drawn = () if model.study.get("figures") else tuple(curves(found))  # its own figures say it better
     return Overview(tuple(t for t in tables if t), (*panels(model, found), *drawn))

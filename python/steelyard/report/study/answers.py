@@ -20,6 +20,7 @@ from steelyard.report.formatting import NONE, clean, digits
 from steelyard.report.model import ReportModel
 from steelyard.report.study.amounts import NS_PER, told
 from steelyard.report.study.looks import looks_of, looks_table
+from steelyard.report.study.phases import phases_of
 from steelyard.report.study.plots import Drawn, draw
 from steelyard.report.study.ratios import ratios_table
 from steelyard.report.tables.base import Table
@@ -151,7 +152,7 @@ def answers(model: ReportModel) -> Answers | None:
     return Answers(
         asked=asked,
         claims=_judged(asked.claims, trials, small, looks),
-        figures=tuple(drawn for plot in asked.figures for drawn in draw(plot, trials, seconds_of(model))),
+        figures=tuple(d for p in asked.figures for d in draw(p, trials, seconds_of(model), phases_of(model))),
         trials=trials.frame,
         design=part(info, "design"),
         checks=_judged(asked.checks, trials, small, looks),

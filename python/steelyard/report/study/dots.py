@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from steelyard.report.chart import Rows
 
@@ -24,6 +24,7 @@ class Dots:
         x_log, y_log: logarithmic axes.
         bars: bars from zero instead of lines.
         dense: so many values that lines have no dots, and bands for error bars.
+        shades, events: rows as of `charts.base.Lines`, of figures over seconds: phases of actions.
     """
 
     rows: Rows
@@ -34,3 +35,5 @@ class Dots:
     y_log: bool = False
     bars: bool = False
     dense: bool = False
+    shades: Rows = field(default_factory=list)
+    events: Rows = field(default_factory=list)

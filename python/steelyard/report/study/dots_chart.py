@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import altair as alt
 
-from steelyard.report.charts.base import HEIGHT, PALETTE, WIDTH
+from steelyard.report.charts.base import HEIGHT, PALETTE, WIDTH, event_layer, shade_layer
 from steelyard.report.study.dots import MEASURED, PAPER, Dots
 
 
@@ -15,10 +15,12 @@ def dots_chart(dots: Dots) -> dict[str, Any]:
     """The specification: lines or bars, each with its 95 % interval; the paper's values as hollow squares."""
     paper = any(row["source"] == PAPER for row in dots.rows)
     ours = _bars(dots) if dots.bars else _bands(dots) if dots.dense else _lines(dots)
-    layers = [*ours, *(_paper(dots) if paper else [])]
+    behind = [shade_layer()] if dots.shades else []
+    layers = [*behind, *ours, *(_paper(dots) if paper else []), *([event_layer()] if dots.events else [])]
     layered = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
     spec = dict(layered.configure_legend(orient="top").to_dict())
-    return spec | {"datasets": {"points": dots.rows}}
+    more = {"shades": dots.shades, "events": dots.events}
+    return spec | {"datasets": {"points": dots.rows} | {name: rows for name, rows in more.items() if rows}}
 
 
 def _base(dots: Dots, source: str) -> alt.Chart:

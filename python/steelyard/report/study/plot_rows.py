@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from steelyard.analysis.evidence import Cell, Key, versus
+from steelyard.analysis.evidence.timelines import censored
 from steelyard.analysis.stats.percentiles import GRID, middle
 from steelyard.analysis.stats.runs import Interval
 from steelyard.report.charts.thin import bin_seconds, rounded
@@ -49,7 +50,7 @@ class Cells:
 
     def _figure(self, plot: Plot, key: Key, metric: str) -> Iterator[Row]:
         sample, x = self.of[key].sample(metric), _x(plot, self.of[key])
-        if sample is None or x is None:
+        if sample is None or x is None or censored(self.of[key].counting, metric):
             return
         found, factor = sample.interval, unit_of(metric, plot.unit)[0]
         if plot.relative:

@@ -9,11 +9,13 @@ from typing import Any
 import polars as pl
 
 from steelyard.analysis.evidence import Key, Trials
+from steelyard.analysis.evidence.timelines import censored
 from steelyard.report.chart import Chart, Rows
 from steelyard.report.formatting import NONE, clean, digits, plain
 from steelyard.report.study.amounts import unit_of, words_of
 from steelyard.report.study.dots import MEASURED, PAPER, Dots
 from steelyard.report.study.dots_spec import dots_spec
+from steelyard.report.study.phases import Phases
 from steelyard.report.study.plot_rows import Cells, Seconds
 from steelyard.report.tables.base import Table
 from steelyard.spec.levels import level_text
@@ -73,25 +75,37 @@ NOTES = {
     TIME: "The median trial of each second (of a long phase, of several), within the least and the greatest.",
     LATENCY: "All trials' operations in bins a tenth wide, within the trials' least and greatest shares.",
 }
+MARKED = "Shaded and dotted: actions and their milestones, of the median trial each; point at one to read it."
 NOTE = "95 % intervals over trials; a percentile of fewer than ten has its least and greatest."
 
 
-def draw(plot: Plot, trials: Trials, seconds: Seconds) -> list[Drawn]:
-    """A chart for each panel of a figure."""
+def draw(plot: Plot, trials: Trials, seconds: Seconds, phases: Phases) -> list[Drawn]:
+    """A chart for each panel of a figure; over seconds with the phases of what was done in its trials."""
     cells = Cells(trials.where(plot.where).cells(), seconds)
     lines = _lines(plot, list(cells.of))
     panels: dict[str, Rows] = {}
-    for key in cells.of:
+    drawn_from: dict[str, list[int]] = {}
+    beyond: dict[str, list[str]] = {}
+    for key, cell in cells.of.items():
         said = dict(key)
+        of = drawn_from.setdefault(_name(said, plot.panels), [])
+        of += [int(row["trial"]) for row in cell.counting]
         for metric in plot.y:
             series = _name(said, lines, metric if len(plot.y) > 1 else "") or words_of(metric)
             rows = [{"series": series, **row} for row in cells.rows(plot, key, metric)]
             panels.setdefault(_name(said, plot.panels), []).extend(rows)
+            told = censored(cell.counting, metric) if plot.x not in (TIME, LATENCY) else []
+            beyond.setdefault(_name(said, plot.panels), []).extend(f"{cell.name}, {one}" for one in told)
     for values in plot.paper:
         rows = panels.setdefault(_name(values.at, plot.panels), [])
         rows += _paper(values, lines, plot, {row["series"] for row in rows})
     order = {plain(level): n for n, level in enumerate(_levels(trials.frame, plot.x))}
-    return [_drawn(plot, name, rows, order) for name, rows in panels.items() if rows]
+    marked = {name: phases(of) for name, of in drawn_from.items() if plot.x == TIME}
+    return [
+        _drawn(plot, name, rows, order, (*marked.get(name, ([], [])), beyond.get(name, [])))
+        for name, rows in panels.items()
+        if rows
+    ]
 
 
 def _lines(plot: Plot, keys: Sequence[Key]) -> list[str]:
@@ -160,7 +174,10 @@ def _printed(y: Printed) -> dict[str, Any]:
     return {"y": y.middle, "low": low, "high": high, "bound": bound, "label": clean(y.label)}
 
 
-def _drawn(plot: Plot, panel: str, rows: Rows, order: Mapping[str, int]) -> Drawn:
+def _drawn(
+    plot: Plot, panel: str, rows: Rows, order: Mapping[str, int], beside: tuple[Rows, Rows, Sequence[str]]
+) -> Drawn:
+    """One panel; beside it actions' times as shades and events, and which cells are not drawn."""
     numbers = all(isinstance(row["x"], (int, float)) and not isinstance(row["x"], bool) for row in rows)
     words = plot.mark == "bar" or not numbers
     if words:
@@ -173,11 +190,18 @@ def _drawn(plot: Plot, panel: str, rows: Rows, order: Mapping[str, int]) -> Draw
     dots = Dots(
         rows, x_title, y_title, tuple(dict.fromkeys(row["x"] for row in rows)) if words else (),
         x_log=plot.x_scale == "log" or plot.x == LATENCY, y_log=plot.y_scale == "log",
-        bars=plot.mark == "bar", dense=plot.x in (TIME, LATENCY),
+        bars=plot.mark == "bar", dense=plot.x in (TIME, LATENCY), shades=beside[0], events=beside[1],
     )  # fmt: skip
     measured = any(row["source"] == MEASURED for row in rows)
-    chart = Chart(key, title, _note(plot, rows), "", lambda: dots_spec(dots)) if measured else None
+    acted = MARKED if beside[0] or beside[1] else ""
+    note = " ".join(filter(None, (_note(plot, rows), acted, clean(_not_drawn(beside[2])))))
+    chart = Chart(key, title, note, "", lambda: dots_spec(dots)) if measured else None
     return Drawn(key, title, chart, rows, x_title, y_title, dense=dots.dense)
+
+
+def _not_drawn(beyond: Sequence[str]) -> str:
+    """Of times that did not come in some trial: those in which they came are the quicker ones."""
+    return f"Not drawn: {'; '.join(beyond)}." if beyond else ""
 
 
 def _slug(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from steelyard.analysis.cost import Cost
+from steelyard.analysis.spread import EngineSpread
 from steelyard.analysis.summary import Traffic
 from steelyard.report.formatting import clean, digits, milliseconds, share, size
 from steelyard.report.model import PhaseReport
@@ -28,7 +29,7 @@ def resources(report: PhaseReport) -> Table:
     columns = ["party", "CPU us/op", "cores", "memory", "disk r/s", "disk w/s"]
     columns += ["network/s"] if network else []
     columns += ["GC"] + (["throttled"] if throttled else [])
-    rows = [_cost(c, network, throttled) for c in report.costs]
+    rows = [_cost(c, network, throttled) for c in report.costs if c.known]
     note = (
         "CPU us/op = CPU time of the phase over completed operations; cores = mean in use; memory = "
         "highest resident. 'watching and lab' is Steelyard's own Python process with what samples the "
@@ -100,22 +101,24 @@ def _ends(values: Mapping[str, float], form: Callable[[float | None], str]) -> l
 
 
 def engines(report: PhaseReport) -> Table | None:
-    """Response percentiles per engine, when there were several."""
+    """Response percentiles per engine, under its load host's name if it ran on one, when there were
+    several."""
     if not report.engines:
         return None
-    count = max(len(e.by_engine_ns) for e in report.engines)
-    shown = min(count, MOST_NODES)
-    columns = ("operation", "percentile", *(f"engine {n}" for n in range(shown)), "CoV")
+    names = list(dict.fromkeys(name for e in report.engines for name in e.engines))
+    count, shown = len(names), names[:MOST_NODES]
+    columns = ("operation", "percentile", *map(clean, shown), "CoV")
     rows = [
-        (
-            e.operation,
-            e.percentile,
-            *(milliseconds(v) for v in e.by_engine_ns[:shown]),
-            f"{e.coefficient_of_variation:.3f}",
-        )
+        (e.operation, e.percentile, *_of_engines(e, shown), f"{e.coefficient_of_variation:.3f}")
         for e in report.engines
     ]
     note = "Side by side and not averaged: the figures of the whole come from the merged histograms."
-    if count > shown:
-        note += f" Shown are {shown} of {count} engines; the coefficient of variation is over all."
+    if count > len(shown):
+        note += f" Shown are {len(shown)} of {count} engines; the coefficient of variation is over all."
     return Table("Response time per engine, ms", columns, rows, words=2, note=note)
+
+
+def _of_engines(spread: EngineSpread, names: Sequence[str]) -> list[str]:
+    """A cell for each name; an engine without such an operation has an empty one."""
+    by = dict(zip(spread.engines, spread.by_engine_ns, strict=True))
+    return [milliseconds(by.get(name)) for name in names]

@@ -18,8 +18,10 @@ from steelyard.report.charts.thin import bin_seconds, highest, means, rounded
 from steelyard.report.formatting import clean
 from steelyard.report.in_effect import master_names, node_names
 from steelyard.report.model import TrialReport
+from steelyard.report.timeline.coordinators import coordinator_charts
 from steelyard.report.timeline.lanes import lanes
 from steelyard.report.timeline.lanes_chart import lane_chart
+from steelyard.report.timeline.progress import progress_charts
 from steelyard.report.timeline.provision_chart import provision_charts
 
 GROUP = "timeline"
@@ -36,8 +38,8 @@ NOTE = "Shaded: from an action's start to its end. Dotted: milestones; point at 
 
 
 def timeline_charts(trial: TrialReport) -> list[Chart]:
-    """Demand and supply where they are known; latency, throughput, states of nodes, CPU where something was
-    done in the measured phase."""
+    """Demand and supply where they are known; latency, throughput, states of nodes, what clients saw of
+    each, what they received and serve, and their CPU, where something was done in the measured phase."""
     known = provision_charts(trial)
     if trial.acted is None or trial.acted.whole is None or trial.measured is None:
         return known
@@ -50,6 +52,8 @@ def timeline_charts(trial: TrialReport) -> list[Chart]:
         _latency(rows, shades, rules),
         _throughput(rows, phase, shades, rules),
         _states(trial, trial.acted, seconds, shades),
+        *coordinator_charts(trial, shades, rules),
+        *progress_charts(trial, origin, seconds, shades, rules),
         _cpu(trial, origin, seconds, shades, rules),
     ]
     return [*known, *(chart for chart in found if chart)]

@@ -10,8 +10,11 @@ from steelyard.report.acted import Acted, OneAction
 SERVES, ABSENT = "serves", "not there"
 DOING = {"add": "starting", "remove": "leaving", "kill": "down", "freeze": "frozen", "partition": "cut off",
          "restart": "restarting", "resize": "resizing",
-         "power-loss": "without power"}  # fmt: skip
-"""What an action makes of its nodes as soon as it starts; others leave them serving."""
+         "power-loss": "without power", "upgrade": SERVES}  # fmt: skip
+"""What an action makes of its nodes as soon as it starts; others leave them serving. An upgrade comes to one
+node after the other: what each is then, its milestones say."""
+SERVING = (("upgrade", "assigned"), ("upgrade", "rewritten"))
+"""Milestones of a node that serves already: it has its regions back, or its files in another format."""
 ENDS = {"remove": ABSENT, "kill": "down", "freeze": "frozen", "partition": "cut off"}
 """What a node is when such an action is done; after others it serves."""
 
@@ -63,6 +66,7 @@ def _changes(node: str, actions: Sequence[OneAction]) -> Iterator[tuple[float, s
         start = one.start_s or 0.0
         if one.do in DOING:
             yield start, DOING[one.do]
-            yield from ((start + p.seconds, p.what) for p in one.passed if p.node == node)
+            own = (passed for passed in one.passed if passed.node == node)
+            yield from ((start + p.seconds, SERVES if (one.do, p.what) in SERVING else p.what) for p in own)
         if one.took and one.took.reached and (one.do in DOING or one.do in ("thaw", "heal")):
             yield start + one.took.seconds, ENDS.get(one.do, SERVES)

@@ -8,6 +8,7 @@ from steelyard.analysis.windows.effect import TOTAL, Effect
 from steelyard.analysis.windows.milestones import Elapsed
 from steelyard.report.acted import Acted, OneAction
 from steelyard.report.formatting import NONE, clean, digits, milliseconds, plain, share, size, whole
+from steelyard.report.in_effect import coordinator_name
 from steelyard.report.model import TrialReport
 from steelyard.report.tables.base import Table
 
@@ -16,7 +17,7 @@ ALL = "all"
 
 
 def timeline_tables(trial: TrialReport) -> list[Table]:
-    """Actions, milestones, windows, what was felt, failed attempts; none where nothing was done."""
+    """Actions, milestones, windows, what was felt, failed attempts, hints; none where nothing was done."""
     if trial.acted is None:
         return []
     found = (
@@ -24,7 +25,8 @@ def timeline_tables(trial: TrialReport) -> list[Table]:
         _milestones(trial.acted),
         _windows(trial),
         _felt(trial),
-        _failures(trial.acted),
+        _failures(trial),
+        _hints(trial.acted),
     )
     return [table for table in found if table and table.rows]
 
@@ -170,11 +172,28 @@ def _measures(name: str, found: Effect) -> tuple[str, ...]:
     )
 
 
-def _failures(acted: Acted) -> Table | None:
-    if acted.whole is None:
+def _failures(trial: TrialReport) -> Table | None:
+    if trial.acted is None or trial.acted.whole is None:
         return None
     rows = [
-        (one.window, clean(one.coordinator), clean(one.kind), whole(one.attempts))
-        for one in acted.whole.failures
+        (
+            one.window,
+            clean(coordinator_name(trial.manifest, one.coordinator)),
+            clean(one.kind),
+            whole(one.attempts),
+        )
+        for one in trial.acted.whole.failures
     ]
     return Table("Failed attempts", ("window", "coordinator", "kind", "attempts"), rows, words=3)
+
+
+def _hints(acted: Acted) -> Table | None:
+    """Only where some were kept or handed over: most actions need none."""
+    found = acted.hints
+    if found is None or not (found.stored or found.replayed):
+        return None
+    rows = [("kept", whole(found.stored)), ("handed over", whole(found.replayed))]
+    note = (
+        "Writes kept for nodes that did not take them, from the first action's start to the end of the phase."
+    )
+    return Table("Hints", ("hints", "writes"), rows, note=note)

@@ -24,7 +24,13 @@ Row = list[bytes | None]
 
 
 class CqlRefusedError(OSError):
-    """The node answered with an error; the text is the node's."""
+    """The node answered with an error; the text is the node's.
+
+    Attributes:
+        code: the protocol's number of the error.
+    """
+
+    code = 0
 
 
 class LoginRefusedError(CqlRefusedError):
@@ -81,13 +87,19 @@ class Probe:
             answer = _after_strings(answer)
         if answered == ERROR:
             refused = LoginRefusedError if answer[:4] == BAD_CREDENTIALS else CqlRefusedError
-            raise refused(answer[6:].decode(errors="replace"))
+            error = refused(answer[6:].decode(errors="replace"))
+            error.code = int.from_bytes(answer[:4])
+            raise error
         return answered, answer
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the connection."""
         self._socket.close()
 
 

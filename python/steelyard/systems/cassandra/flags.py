@@ -12,6 +12,7 @@ from steelyard.systems.local_flags import (
     LOCAL_FLAGS,
     PORT_HELP,
     RF_HELP,
+    WATCH,
     heap,
 )
 
@@ -55,5 +56,6 @@ GIVEN = (
     Flag("--tls-ca", "system.tls_ca", str, "Certificate authority (PEM): speak TLS.", ACCESS),
     Flag("--tls-cert", "system.tls_cert", str, "Client certificate (PEM).", ACCESS),
     Flag("--tls-key", "system.tls_key", str, "Client key (PEM).", ACCESS),
+    WATCH,
     *CLIENT,
 )

@@ -1,9 +1,10 @@
-"""A running CQL cluster, given by its addresses: nothing is started, stopped or watched."""
+"""A running CQL cluster, given by its addresses: nothing is started or stopped; nodes tell how they are."""
 
 from __future__ import annotations
 
 import ssl
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from ipaddress import ip_address
 from typing import Any
@@ -14,16 +15,19 @@ from steelyard.hosts.say import Say
 from steelyard.spec.system import HostsSystem
 from steelyard.systems import given_rest
 from steelyard.systems.base import Settled
-from steelyard.systems.cassandra.cql_probe import LoginRefusedError, Probe, answers, ask
+from steelyard.systems.cassandra.cql_probe import LoginRefusedError, Probe, Row, answers, ask
 from steelyard.systems.cassandra.facts import access_plan
 from steelyard.systems.cassandra.login import CqlPlace, Login, speaks_tls
 from steelyard.systems.cassandra.replication import replication_map
 from steelyard.systems.cassandra.rest import pending_at
+from steelyard.systems.cassandra.virtual_tables import VirtualTables
 from steelyard.systems.null import NullTestbed
+from steelyard.watch.target import WatchTarget
 
 CONNECT_S = 5.0
 PEERS = "SELECT rpc_address FROM system.peers"
 PROBE = "SELECT host_id FROM system.local"
+VERSION = "SELECT release_version FROM system.local"
 
 
 class HostsTestbed(NullTestbed):
@@ -33,12 +37,17 @@ class HostsTestbed(NullTestbed):
         system: its addresses, and how to get in.
     """
 
+    capabilities = frozenset({"watch"})
+
     def __init__(self, system: HostsSystem) -> None:
         super().__init__(system)
         login = Login.of(system.model_dump())
         given = [place_of(host, system.port) for host in system.hosts]
         self.places = [CqlPlace(place.address, place.port, login=login) for place in given]
         self._answering = self.places[0]
+        self._nodes: tuple[CqlPlace, ...] = ()
+        self._version = ""
+        self._warnings: list[str] = []
 
     def up(self, say: Say) -> None:
         """See that one of the addresses answers and lets us in.
@@ -59,10 +68,34 @@ class HostsTestbed(NullTestbed):
             else:
                 say(f"{place} answers")
                 self._answering = place
+                self._look_round(say)
                 return
         raise InfrastructureError(
             f"none of the hosts answers CQL ({'; '.join(why)})", hint="check address and port"
         )
+
+    def _look_round(self, say: Say) -> None:
+        """Find out who belongs to it; that this cannot be had keeps nobody from measuring."""
+        self._nodes, self._warnings = tuple(self.places), []
+        try:
+            self._version = text(ask(self._answering, VERSION))
+            self._nodes = tuple(members(self._answering))
+        except OSError as error:
+            self._warnings = [f"of its nodes only those that are given are known and watched: {error}"]
+            say(self._warnings[0])
+
+    def warnings(self) -> list[str]:
+        """What is not known of it."""
+        return list(self._warnings)
+
+    def targets(self) -> Sequence[WatchTarget]:
+        """Its nodes, each asked for its own virtual tables."""
+        if not self.system.watch:
+            return []
+        return [
+            WatchTarget(name, inquiries=(VirtualTables(place),), outside=True)
+            for name, place in named(self._nodes).items()
+        ]
 
     def driver(self) -> dict[str, Any]:
         """The CQL driver on these addresses."""
@@ -89,14 +122,20 @@ class HostsTestbed(NullTestbed):
         return time.monotonic() - began
 
     def facts(self) -> dict[str, Any]:
-        """The addresses; the rest of it is not ours to know."""
+        """The addresses, and what it says of itself; the rest of it is not ours to know."""
         return {
             "kind": "hosts",
+            "version": self._version,
+            "nodes": [
+                {"name": name, "address": place.address, "port": place.port}
+                for name, place in named(self._nodes).items()
+            ],
             "hosts": list(self.system.hosts),
             "port": self.system.port,
             "tls": self.system.tls_ca is not None,
             "deviations": [],
             "durability": "unknown: set on servers that Steelyard did not configure",
+            "warnings": self.warnings(),
         }
 
 
@@ -104,6 +143,16 @@ def members(place: CqlPlace) -> list[CqlPlace]:
     """All nodes of the cluster, as one of them knows them: their addresses, at its port. Raises OSError."""
     cells = [address for (address,) in ask(place, PEERS) if address]
     return [place, *(replace(place, address=str(ip_address(cell))) for cell in cells)]
+
+
+def named(places: Sequence[CqlPlace]) -> dict[str, CqlPlace]:
+    """Nodes by their addresses, by which reports know them."""
+    return {place.address: place for place in places}
+
+
+def text(rows: Sequence[Row]) -> str:
+    """The first cell of an answer, as text; empty without one."""
+    return (rows[0][0] or b"").decode(errors="replace") if rows else ""
 
 
 def refused(place: CqlPlace, error: OSError) -> InputError | None:

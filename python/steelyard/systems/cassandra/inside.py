@@ -38,6 +38,11 @@ class Inside:
         """What it is doing in the ring, e.g. "JOINING", "NORMAL"; empty while it does not tell."""
         return str(self._told(STORAGE, "OperationMode") or "")
 
+    def live(self) -> frozenset[str]:
+        """The addresses of nodes that it counts as up, its own included; none while it does not tell."""
+        told = self._told(STORAGE, "LiveNodes") or ()
+        return frozenset(str(one).lstrip("/").partition(":")[0] for one in told)
+
     def joining(self) -> frozenset[str]:
         """The addresses of nodes that it has been told are joining; none while it does not tell."""
         told = self._told(STORAGE, "JoiningNodes") or ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,13 +43,17 @@ LOCAL_SHORT_NAMES = {
 }
 INSIDE = (
     "flush", "compact", "snapshot", "add", "remove", "limit_streams", "limit_compactions", "cleanup",
-    "repair", "detect",
+    "repair", "detect", "upgrade", "rewrite",
 )  # fmt: skip
 """What goes through the metrics agent."""
 
 
 NO_REPAIR_STATUS = "3.11"
 """The line whose repairs tell how they ended by notifications alone."""
+
+MODE = "storage_compatibility_mode"
+FORMAT_NB = {"4.1", "5.0"}
+"""Lines that write files of format nb: 5.0 in the mode CASSANDRA_4."""
 
 
 class _Cql(SystemKind):
@@ -103,6 +108,28 @@ class Cassandra(_Cql):
             )
         return missing
 
+    def no_step(self, system: Any, version: str, to: str) -> Fault | None:  # noqa: ARG002 - as `SystemKind`
+        """Later ones, of the next major at most: a node of 5.0 reads nothing that one of 3.11 has written."""
+        from steelyard.systems.cassandra import versions
+        from steelyard.systems.steps import no_step
+
+        return no_step("Cassandra", versions.resolve, [*versions.LINES], version, to)
+
+    def no_rewrite(self, system: Any, written: str, to: str) -> Fault | None:
+        """Files of the format that a version writes itself are skipped. 5.0 has one of its own, which it
+        writes in another mode than the one it ships."""
+        from steelyard.systems.cassandra import shipped, versions
+
+        (here, line), (there, then) = versions.resolve(written), versions.resolve(to)
+        as_4 = shipped.SETTINGS["5.0"][MODE]
+        if not {line.name, then.name} <= FORMAT_NB:
+            return None
+        if line.name != then.name and str(system.settings.get(MODE, as_4)).upper() != as_4:
+            return None
+        mode = f" ({MODE} {as_4}, as it is shipped)" if then.name != line.name else ""
+        why = f"Cassandra {there}{mode} writes files in the format of {here}, and would write none anew"
+        return why, "leave rewrite out"
+
     def testbed(self, system: Any, *, name: str, root: Path, host: Host) -> Testbed:
         """A cluster that goes with this process."""
         from steelyard.systems.cassandra.testbed import CassandraTestbed
@@ -128,6 +155,8 @@ class Cassandra(_Cql):
         return Needs(
             "Cassandra",
             {line.name: line.javas for line in versions.LINES.values()},
+            {line.name: f"cassandra-{line.newest}" for line in versions.LINES.values()},
+            partial(self.no_step, None),
             (9042, 7000),
             tuple(profile.HEAP_MIB),
             profile.nodes_in,
@@ -141,6 +170,7 @@ class CqlHosts(_Cql):
     given_by = ("--hosts",)
     flags = GIVEN
     shapeless = SHAPELESS
+    capabilities = frozenset({"watch"})
     files = ("password_file", "tls_ca", "tls_cert", "tls_key")
 
     def settings(self) -> type[SystemSettings]:

@@ -26,11 +26,12 @@ from steelyard.systems.cassandra import (
     secured,
     versions,
 )
-from steelyard.systems.cassandra.changing import ChangingCassandra
 from steelyard.systems.cassandra.config import AGENT_PORT, CassandraSpec
 from steelyard.systems.cassandra.launch import Launch
 from steelyard.systems.cassandra.login import CqlPlace, Login
 from steelyard.systems.cassandra.node import LocalNode
+from steelyard.systems.cassandra.upgrading import Release, UpgradingCassandra
+from steelyard.systems.cassandra.versions import Line
 from steelyard.systems.cluster import START_LIMIT_S
 from steelyard.systems.node import NodeSpec, ask_to_leave
 from steelyard.systems.placement import Launches, unlike
@@ -41,7 +42,7 @@ CQL_PORT = 9042
 LEAVE_LIMIT_S = 120.0
 
 
-class CassandraTestbed(ChangingCassandra):
+class CassandraTestbed(UpgradingCassandra):
     """A local cluster of real nodes; for arguments see `LocalCluster`.
 
     Raises:
@@ -56,11 +57,10 @@ class CassandraTestbed(ChangingCassandra):
         self, system: CassandraSystem, *, name: str, root: Path, host: Host, stays: bool = False
     ) -> None:
         super().__init__(system, name=name, root=root, host=host, stays=stays)
-        self.version, self.line = versions.resolve(system.version)
+        self._set_version()
         secured.check(system)
         clients = host if self.placement.apart else None
         self.security = secured.Security(system, name, self.folder, clients) if system.secure else None
-        self.shared = config.settings(system, self.line) | secured.settings(system, self.line)
         self.tokens = config.tokens_of(system, self.shared)
         self._warnings = replication.check(system)
         self.launches = Launches[Launch]()
@@ -74,32 +74,40 @@ class CassandraTestbed(ChangingCassandra):
 
     # --- its life ---
 
+    def _set_version(self) -> None:
+        """The version that it begins with, and its settings under it; it may have been upgraded before."""
+        self.version, self.line = versions.resolve(self.system.version)
+        self.shared = config.settings(self.system, self.line) | secured.settings(self.system, self.line)
+
     def _fetch(self, say: Say) -> None:
-        cores, machines = self.cores, self.placement.machines
-        self.launches = Launches(
+        self._set_version()
+        self.launches = self._launches_of(self.version, self.line, say)
+        self._warnings += unlike({name: launch.java.full for name, launch in self.launches.items()})
+        self._make_ready(say)
+
+    def _launches_of(self, version: str, line: Line, say: Say) -> Launches[Launch]:
+        return Launches(
             {
-                machine.name: self._launch_on(machine.host, cores, first, say)
-                for first, machine in enumerate(machines, 1)
+                machine.name: self._launch_on(machine.host, version, line, first, say)
+                for first, machine in enumerate(self.placement.machines, 1)
             }
         )
-        self._warnings += unlike({name: launch.java.full for name, launch in self.launches.items()})
 
-    def _launch_on(self, host: Host, cores: int, first: int, say: Say) -> Launch:
+    def _launch_on(self, host: Host, version: str, line: Line, first: int, say: Say) -> Launch:
         """What servers of a machine have in common; `first` is the number of its first node."""
-        java = host.java(self.system.java, self.line.javas, f"Cassandra {self.line.name}")
-        coordinates = versions.coordinates(self.version, self.line)
-        jars = said_jars(host, f"cassandra-{self.version}", coordinates, say)
+        java = host.java(self.system.java, line.javas, f"Cassandra {line.name}")
+        jars = said_jars(host, f"cassandra-{version}", versions.coordinates(version, line), say)
         return Launch(
             java=java,
-            line=self.line,
+            line=line,
             jars=jars,
             classes=host.class_archive(java, jars.paths),
             profile=self.system.profile,
             heap_mib=self.system.heap_mib or profile.HEAP_MIB[self.system.profile],
-            cores=cores,
+            cores=self.cores,
             agent=self._agent(host),
             extra=self.system.jvm_options,
-            listed=first,
+            listed=first if version == self.version else 0,
         )
 
     def _agent(self, host: Host) -> Path | None:
@@ -140,7 +148,17 @@ class CassandraTestbed(ChangingCassandra):
 
     def _make_with(self, spec: NodeSpec, group: Group, yaml: dict[str, Any], *options: str) -> LocalNode:
         assert isinstance(spec, CassandraSpec)  # noqa: S101 - it came from `_specs` or `_reserved`
-        launch, host = self.launches.on(spec.host), self.host_of(spec)
+        return self._make(self.launches.on(spec.host), spec, group, yaml, *options)
+
+    def _make_of(
+        self, release: Release, spec: CassandraSpec, group: Group, yaml: dict[str, Any]
+    ) -> LocalNode:
+        return self._make(release.launches.on(spec.host), spec, group, yaml)
+
+    def _make(
+        self, launch: Launch, spec: CassandraSpec, group: Group, yaml: dict[str, Any], *options: str
+    ) -> LocalNode:
+        host = self.host_of(spec)
         all_ = [*self.specs, *self.reserve, spec]
         if self.security:
             self.security.write(host, spec)
@@ -229,6 +247,7 @@ class CassandraTestbed(ChangingCassandra):
                 self.system, self.version, self.line, launch, self.shared, apart=self.placement.apart
             ),
             "nodes": [self.running_facts(node) for node in self.nodes],
+            "spares": self.spare_facts(),
             "limits": self.limit_facts(),
             "up_seconds": self.up_seconds,
             "warnings": self.warnings(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ POLL_S = 0.2
 SYSTEM = b"hbase"
 """Namespace of HBase's own tables."""
 QUEUES = ("flushQueueLength", "compactionQueueLength", "splitQueueLength")
+ENCODED = 2
+"""A region's specifier is the hash at the end of its name (enum RegionSpecifierType of HBase.proto): the only
+one that a master takes."""
 IN_TRANSITION = 7
 """REGIONS_IN_TRANSITION, of what a cluster's status can tell (enum Option of ClusterStatus.proto)."""
 AT_WORK = ("_metric_compactionsQueuedCount", "_metric_flushesQueuedCount")
@@ -65,6 +69,43 @@ def store_files(spec: HBaseSpec, one: Region) -> list[str]:
     return [path.decode() for path in answer.get(1, []) if isinstance(path, bytes)]
 
 
+@dataclass(frozen=True)
+class Locality:
+    """Where the files of a region are, as its server knows it now.
+
+    Attributes:
+        name: the region's full name.
+        bytes: of its files, in whole MiB.
+        share: of them with a copy on the server's own node; 1 where there are none.
+    """
+
+    name: bytes
+    bytes: int
+    share: float
+
+
+def localities(spec: HBaseSpec) -> list[Locality]:
+    """Of each region that a node serves, HBase's own included; raises OSError.
+
+    Its server is asked, since what its /jmx tells of all regions is seconds old.
+    """
+    answer = wire.ask(spec.place(REGIONSERVER), wire.ADMIN, "GetRegionLoad")
+    return [_locality(wire.parse(one)) for one in answer.get(1, []) if isinstance(one, bytes)]
+
+
+def _locality(load: wire.Fields) -> Locality:
+    told = wire.raw(load, 16)
+    share = struct.unpack("<f", told)[0] if told and wire.number_of(load, 3) else 1.0
+    return Locality(wire.raw(wire.message(load, 1), 2), wire.number_of(load, 5) << 20, share)
+
+
+def compact_one(spec: HBaseSpec, name: bytes) -> None:
+    """Compact a region, by its full name, into one file a family; returns when done. Raises OSError."""
+    one = Region("", name, system=False)
+    _each(spec, [one], "CompactRegion", wire.field(2, 1))
+    _wait_compacted(spec, [one])
+
+
 def flush(spec: HBaseSpec, table: str | None) -> int:
     """Write the memstores of a node's regions to files; returns how many regions it has done."""
     return _each(spec, regions(spec, table), "FlushRegion", b"")
@@ -74,12 +115,16 @@ def compact(spec: HBaseSpec, table: str | None, *, major: bool = True) -> int:
     """Compact a node's regions, by default into one file a family; returns when that is done."""
     asked = regions(spec, table)
     count = _each(spec, asked, "CompactRegion", wire.field(2, int(major)))
+    _wait_compacted(spec, asked)
+    return count
+
+
+def _wait_compacted(spec: HBaseSpec, asked: Sequence[Region]) -> None:
     until = time.monotonic() + LIMIT_S
     while any(_compacting(spec, one) for one in asked) or pending(spec):
         if time.monotonic() > until:
             raise InfrastructureError(f"{spec.name} still compacts after {LIMIT_S:.0f} s")
         time.sleep(POLL_S)
-    return count
 
 
 def _each(spec: HBaseSpec, chosen: Sequence[Region], method: str, more: bytes) -> int:
@@ -117,6 +162,13 @@ def decommission(master: HBaseSpec, servers: Sequence[str]) -> None:
     """
     param = b"".join(wire.field(1, server(name)) for name in servers) + wire.field(2, 1)
     wire.ask(master.place(MASTER), wire.MASTER, "DecommissionRegionServers", param, LIMIT_S)
+
+
+def move(master: HBaseSpec, name: bytes, to: str) -> None:
+    """Have a region, by its full name, served by a region server, by its whole name. Raises OSError."""
+    encoded = name.rstrip(b".").rpartition(b".")[2]
+    param = wire.field(1, wire.field(1, ENCODED) + wire.field(2, encoded)) + wire.field(2, server(to))
+    wire.ask(master.place(MASTER), wire.MASTER, "MoveRegion", param, LIMIT_S)
 
 
 def recommission(master: HBaseSpec, name: str) -> None:

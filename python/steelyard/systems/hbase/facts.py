@@ -141,7 +141,9 @@ def durability(system: HBaseSystem) -> str:
     if system.standalone:
         return "acknowledged when the log is written to the local file system, which is not synced to disk"
     copies = f"{system.copies} DataNode{'s' if system.copies > 1 else ''}"
-    if durable == "FSYNC_WAL" or system.wal_hsync:
+    # hbase.wal.hsync says what a write of the default durability is (HRegion.DEFAULT_DURABILITY); one that
+    # asks for SYNC_WAL itself is not synced.
+    if durable == "FSYNC_WAL" or (durable == "USE_DEFAULT" and system.wal_hsync):
         return f"acknowledged after the log was synced to the disks of {copies} (hsync)"
     return f"acknowledged when the log is in the memory of {copies} (hflush): it is not synced to disk"
 

@@ -12,6 +12,7 @@ from steelyard.systems.local_flags import (
     LOCAL_FLAGS,
     PORT_HELP,
     RF_HELP,
+    WATCH,
     heap,
 )
 
@@ -59,7 +60,7 @@ HBASE = (
          "Heap of a ZooKeeper server.", HBASE_CLUSTER, mebibytes),
     Flag("--wal-provider", "system.wal_provider", str, "asyncfs, filesystem or multiwal.", HBASE_CLUSTER),
     Flag("--wal-hsync/--no-wal-hsync", "system.wal_hsync", bool,
-         "Each sync of the log reaches the disks, not only memory.", HBASE_CLUSTER),
+         "Writes of the default durability reach the disks, not only memory.", HBASE_CLUSTER),
     Flag("--balancer-period", "system.balancer_period_s", str,
          "The balancer runs this often, e.g. 5m.  [default: only when asked]", HBASE_CLUSTER, whole_seconds),
     Flag("--standalone/--no-standalone", "system.standalone", bool,
@@ -75,5 +76,10 @@ GIVEN = (
          "Use the running cluster that this ensemble knows: addresses with commas.", HBASE_ACCESS, hosts),
     Flag("--zookeeper-parent", "system.zookeeper_parent", str,
          "Where it is in ZooKeeper.  [default: /hbase]", HBASE_ACCESS),
+    Flag("--master-info-port", "system.master_info_port", int,
+         "Where its masters tell how they are (/jmx).  [default: as the active one says]", HBASE_ACCESS),
+    Flag("--region-server-info-port", "system.region_server_info_port", int,
+         "The same of region servers.  [default: as each says]", HBASE_ACCESS),
+    WATCH,
     *CLIENT,
 )  # fmt: skip

@@ -1,8 +1,9 @@
-"""A running HBase cluster, given by its addresses: nothing is started, stopped or watched."""
+"""A running HBase cluster, given by addresses: nothing is started or stopped; servers tell how they are."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from steelyard.errors import InfrastructureError
@@ -11,13 +12,14 @@ from steelyard.hosts.say import Say
 from steelyard.spec.hbase import HBaseHostsSystem
 from steelyard.systems import given_rest
 from steelyard.systems.base import Settled
-from steelyard.systems.hbase import admin, jmx, wire
+from steelyard.systems.hbase import admin, members, wire, zookeeper
 from steelyard.systems.hbase.facts import access_plan
-from steelyard.systems.hbase.layout import CLIENT_PORT, PORTS
+from steelyard.systems.hbase.layout import CLIENT_PORT, PORTS, REGIONSERVER
+from steelyard.systems.hbase.members import Member, Node
 from steelyard.systems.null import NullTestbed
+from steelyard.watch.target import WatchTarget
 
 CONNECT_S = 5.0
-WEB_ABOVE = PORTS["hbase.master.info.port"] - PORTS["hbase.master.port"]
 
 
 class HBaseHostsTestbed(NullTestbed):
@@ -27,10 +29,15 @@ class HBaseHostsTestbed(NullTestbed):
         system: its addresses.
     """
 
+    capabilities = frozenset({"watch"})
+
     def __init__(self, system: HBaseHostsSystem) -> None:
         super().__init__(system)
         self.registry = [place_of(host, system.port) for host in system.hosts]
         self.zookeeper = [place_of(host, PORTS[CLIENT_PORT]) for host in system.zookeeper]
+        self._nodes: list[Node] = []
+        self._targets: list[WatchTarget] = []
+        self._warnings: list[str] = []
 
     def up(self, say: Say) -> None:
         """See that one of the addresses answers; else InfrastructureError, with the reason of each."""
@@ -41,6 +48,7 @@ class HBaseHostsTestbed(NullTestbed):
             except OSError as error:
                 why.append(f"{place}: {error}")
             else:
+                self._look_round(say)
                 return
         raise InfrastructureError(
             f"none of the hosts answers ({'; '.join(why)})",
@@ -65,12 +73,61 @@ class HBaseHostsTestbed(NullTestbed):
             "user": self.system.user,
         }
 
+    def _look_round(self, say: Say) -> None:
+        """Find out who belongs to it; that this cannot be had keeps nobody from measuring."""
+        self._nodes, self._targets, self._warnings = [], [], []
+        try:
+            self._nodes = members.nodes(self._members())
+        except OSError as error:
+            self._warnings = [f"its servers are not known, and not watched: {error}"]
+        for node in self._nodes if self.system.watch else ():
+            try:
+                self._targets.append(members.target(node))
+            except OSError as error:
+                self._warnings.append(f"{node.name} is not watched: {error}")
+        for warning in self._warnings:
+            say(warning)
+
+    def _members(self) -> list[Member]:
+        """All its servers, by the first address that leads to the active master; raises OSError."""
+        why: list[str] = []
+        for place in (*self.registry, *self.zookeeper):
+            try:
+                return members.members(self._master(place), self._info_ports, CONNECT_S)
+            except OSError as error:
+                why.append(f"{place}: {error}")
+        raise OSError("; ".join(why))
+
+    def _master(self, place: Place) -> Place:
+        if place in self.zookeeper:
+            return zookeeper.active_master(place, self.system.zookeeper_parent, CONNECT_S)
+        return members.active_master(place, CONNECT_S)
+
+    @property
+    def _info_ports(self) -> tuple[int | None, int | None]:
+        return self.system.master_info_port, self.system.region_server_info_port
+
+    def warnings(self) -> list[str]:
+        """What is not known of it."""
+        return list(self._warnings)
+
+    def targets(self) -> Sequence[WatchTarget]:
+        """Its servers' machines, each asked for what its servers tell at /jmx."""
+        return list(self._targets)
+
     def settle(self, limit_s: float, say: Say) -> Settled:
         """Wait, at most `limit_s`, until no region server has work pending, or a probe's latency is level."""
         return given_rest.settle(self._pending, self._latency_s, limit_s, say)
 
     def _pending(self) -> int:
-        return sum(map(admin.pending_at, webs(self._entrance())))
+        if not self._nodes:
+            self._nodes = members.nodes(self._members())
+        servers = [
+            member.web for node in self._nodes for member in node.members if member.role == REGIONSERVER
+        ]
+        if not servers:
+            raise OSError("its master tells of no region server")
+        return sum(map(admin.pending_at, servers))
 
     def _latency_s(self) -> float:
         began = time.monotonic()
@@ -80,27 +137,15 @@ class HBaseHostsTestbed(NullTestbed):
     def _entrance(self) -> Place:
         if self.registry:
             return self.registry[0]
-        raise OSError("ZooKeeper alone is given, which does not answer for HBase")
+        return self._master(self.zookeeper[0])
 
     def facts(self) -> dict[str, Any]:
-        """The addresses; the rest of it is not ours to know."""
+        """The addresses, and who belongs to it; the rest of it is not ours to know."""
         return {
             "kind": "hbase-hosts",
             "hosts": [str(place) for place in (*self.registry, *self.zookeeper)],
+            "nodes": members.facts(self._nodes),
             "deviations": [],
             "durability": "unknown: set on servers that Steelyard did not configure",
+            "warnings": self.warnings(),
         }
-
-
-def webs(registry: Place) -> list[Place]:
-    """The /jmx of each region server that is alive, as the active master tells; raises OSError.
-
-    They are looked for where upstream's settings put them: as far above a server's port as the shipped ones.
-    """
-    told = wire.message(wire.ask(registry, wire.META, "GetActiveMaster", timeout_s=CONNECT_S), 1)
-    master = Place(wire.string(told, 1), wire.number_of(told, 2) + WEB_ABOVE)
-    alive = jmx.bean(master, jmx.MASTER, CONNECT_S).get("tag.liveRegionServers", "")
-    servers = [name.split(",") for name in str(alive).split(";") if name]
-    if not servers:
-        raise OSError(f"{master} tells of no region server")
-    return [Place(host, int(port) + WEB_ABOVE) for host, port, *_ in servers]

@@ -19,6 +19,8 @@ from steelyard.systems.hbase.node import HBaseNode
 from steelyard.systems.server import Server
 from steelyard.systems.waiting import wait_until
 
+WHOLE = 0.9999
+"""A share, in single precision, that is all."""
 ROUNDS_MAX = 20
 """Runs of the balancer; mostly the second moves nothing."""
 Reached = Callable[[HBaseNode], bool]
@@ -53,6 +55,28 @@ class JoiningHBase(AdministeredHBase):
         for found in joined if not options.limited else ():
             self._limit_node(found)
         return 0
+
+    def localize(self, node: str, say: Say) -> int:
+        """Compact the regions of a node whose files are not all on it, into files that are; HBase's own, too.
+        See `capabilities.Localizes`.
+
+        Where the first copy of a new file is known to HDFS after others the region does not count it as
+        local: such a region is compacted again.
+        """
+        found = self.node(node)
+        first = self._ask(lambda: admin.localities(found.spec), f"{node} does not tell where its files are")
+        remote = sum(round(one.bytes * (1 - one.share)) for one in first)
+        away = [one for one in first if one.share < WHOLE]
+        say(f"{node}: files of {len(away)} of {len(first)} regions are on others, {remote >> 20} MiB")
+
+        def whole() -> bool:
+            away = [one for one in admin.localities(found.spec) if one.share < WHOLE]
+            for one in away:
+                admin.compact_one(found.spec, one.name)
+            return not away
+
+        wait_until(answered(whole), [found.server(REGIONSERVER)], MOVE_LIMIT_S, f"{node} is not local")
+        return remote
 
     def _let_in(self, names: Sequence[str]) -> None:
         """HDFS takes DataNodes that have left before."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +61,7 @@ class HBase(_HBase):
     assumed_quick = Assumed(start_s=12.0, node_s=3.0)  # one node and a master were up in 9 s, three in 16 s
     capabilities = frozenset(
         {"settle", "watch", "kill", "freeze", "restart", "resize", "flush", "compact", "balance", "snapshot",
-         "add", "remove", "detect", *LOCAL_FAULTS}
+         "add", "remove", "detect", "upgrade", "localize", *LOCAL_FAULTS}
     )  # fmt: skip
     columns = ("roles", "sees")
 
@@ -80,9 +81,16 @@ class HBase(_HBase):
         if system.standalone:
             why = "a snapshot keeps HDFS's blocks, and a standalone HBase has none"
             found["snapshot"] = (why, "leave standalone out")
-            for what in ("add", "remove", "detect"):
+            for what in ("add", "remove", "detect", "upgrade", "localize"):
                 found[what] = ("a standalone HBase is one process", "leave standalone out")
         return found
+
+    def no_step(self, system: Any, version: str, to: str) -> Fault | None:  # noqa: ARG002 - as `SystemKind`
+        """Later ones."""
+        from steelyard.systems.hbase import versions
+        from steelyard.systems.steps import no_step
+
+        return no_step("HBase", versions.resolve, [*versions.LINES], version, to)
 
     def testbed(self, system: Any, *, name: str, root: Path, host: Host) -> Testbed:
         """A cluster that goes with this process."""
@@ -109,6 +117,8 @@ class HBase(_HBase):
         return Needs(
             "HBase",
             {line.name: line.javas for line in versions.LINES.values()},
+            {line.name: f"hbase-{line.newest}" for line in versions.LINES.values()},
+            partial(self.no_step, None),
             tuple(layout.PORTS.values()),
             tuple(profile.HEAP_MIB),
             profile.nodes_in,
@@ -122,6 +132,7 @@ class HBaseHosts(_HBase):
     given_by = ("--hosts", "--zookeeper")
     flags = GIVEN
     shapeless = SHAPELESS
+    capabilities = frozenset({"watch"})
 
     def settings(self) -> type[SystemSettings]:
         """Its addresses, and the client's settings."""

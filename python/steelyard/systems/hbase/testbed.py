@@ -42,8 +42,9 @@ from steelyard.systems.hbase.layout import (
     HBaseSpec,
     having,
 )
-from steelyard.systems.hbase.leaving import LeavingHBase
 from steelyard.systems.hbase.node import HBaseNode
+from steelyard.systems.hbase.upgrading import UpgradingHBase
+from steelyard.systems.hbase.versions import Line
 from steelyard.systems.node import NodeSpec
 from steelyard.systems.placement import Launches, unlike
 from steelyard.systems.server import Server
@@ -57,7 +58,7 @@ FIRST = (ZOOKEEPER, NAMENODE, DATANODE)
 """What the others stand on."""
 
 
-class HBaseTestbed(JoiningHBase, LeavingHBase):
+class HBaseTestbed(JoiningHBase, UpgradingHBase):
     """A local cluster of real servers; for arguments see `LocalCluster`.
 
     Raises:
@@ -81,18 +82,24 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
     # --- its life ---
 
     def _fetch(self, say: Say) -> None:
-        self.launches = Launches({
-            machine.name: made_of.launch_on(
-                machine.host, self.system, self.version, self.line,
-                cores=self.cores, listed=self._listed(machine.name), say=say,
-            )
-            for machine in self.placement.machines
-        })  # fmt: skip
+        self.version, self.line = versions.resolve(self.system.version)  # it may have been upgraded before
+        self.launches = self._launches_of(self.version, self.line, say)
+        self._make_ready(say)
         launch = self.launches.on()
         self._warnings += defaults.unknown(self.system.hbase_site, launch.hbase.defaults, "hbase-site")
         if launch.hdfs:
             self._warnings += defaults.unknown(self.system.hdfs_site, launch.hdfs.defaults, "hdfs-site")
         self._warnings += unlike({name: one.java.full for name, one in self.launches.items()})
+
+    def _launches_of(self, version: str, line: Line, say: Say) -> Launches[Launch]:
+        first = version == self.version
+        return Launches({
+            machine.name: made_of.launch_on(
+                machine.host, self.system, version, line,
+                cores=self.cores, listed=self._listed(machine.name) if first else (), say=say,
+            )
+            for machine in self.placement.machines
+        })  # fmt: skip
 
     def _listed(self, machine: str) -> Sequence[str]:
         """The nodes that list their classes for a machine's archives; on one machine two, with all roles."""
@@ -244,6 +251,7 @@ class HBaseTestbed(JoiningHBase, LeavingHBase):
                 apart=self.placement.apart,
             ),
             "nodes": [self.running_facts(node) for node in self.nodes],
+            "spares": self.spare_facts(),
             "limits": self.limit_facts(),
             "up_seconds": self.up_seconds,
             "warnings": self.warnings(),

@@ -1,0 +1,142 @@
+"""What actions did in a study, over its trials: how long each took, what its nodes passed, what failed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from statistics import median_low
+
+from steelyard.analysis.windows.milestones import Elapsed
+from steelyard.report.acted import OneAction
+from steelyard.report.formatting import NONE, clean, digits, size, whole
+from steelyard.report.in_effect import coordinator_name
+from steelyard.report.model import TrialReport
+from steelyard.report.study.points import PointReport
+from steelyard.report.tables.base import Table
+
+Rows = list[tuple[str, ...]]
+MEDIAN = "The median trial of those that count; in brackets the least and the greatest."
+
+
+def acted_tables(found: Sequence[PointReport]) -> list[Table]:
+    """Actions, milestones and failed attempts of every point with actions; none where nothing was done."""
+    acted = [point for point in found if point.acted]
+    return [table for table in (_actions(acted), _milestones(acted), _failures(acted)) if table.rows]
+
+
+def _actions(acted: Sequence[PointReport]) -> Table:
+    rows: Rows = []
+    for point in acted:
+        for name, all_ in _by_action(point).items():
+            times = [one.took for one in all_ if one.took]
+            again = [one.effect.again for one in all_ if one.effect and one.effect.again]
+            moved = [one.bytes for one in all_ if one.bytes is not None]
+            least = [one.least_bytes for one in all_ if one.least_bytes is not None]
+            done = sum(one.how == "done" for one in all_)
+            rows.append((
+                point.label, clean(name), clean(all_[0].do) + (", back" if all_[0].undo else ""),
+                f"{done} of {len(all_)}", elapsed_over(times), elapsed_over(again),
+                _sizes(moved), _sizes(least),
+            ))  # fmt: skip
+    note = (
+        f"{MEDIAN} done: of the trials in which it was asked for. > : a trial in which it did not come "
+        "within what was measured. least: what had to move in a balanced cluster. back: it takes back "
+        "what another did. Bytes are those of the median trial."
+    )
+    columns = ("point", "action", "does", "done", "took, s", "steady again, s", "moved", "least")
+    return _table("Actions over trials", columns, rows, 3, note)
+
+
+def _by_action(point: PointReport) -> dict[str, list[OneAction]]:
+    """Action -> it in every trial, in the order in which they first began."""
+    found: dict[str, list[OneAction]] = {}
+    for trial in point.trials:
+        for one in trial.acted.actions if trial.acted else ():
+            found.setdefault(one.id, []).append(one)
+    return found
+
+
+def _milestones(acted: Sequence[PointReport]) -> Table:
+    rows: Rows = []
+    for point in acted:
+        for name, all_ in _by_action(point).items():
+            passed: dict[tuple[str, str], list[float]] = {}
+            for one in all_:
+                last = {(milestone.node, milestone.what): milestone.seconds for milestone in one.passed}
+                for which, seconds in last.items():
+                    passed.setdefault(which, []).append(seconds)
+            ranked = sorted(passed.items(), key=lambda item: median_low(item[1]))
+            rows += [
+                (
+                    point.label,
+                    clean(name),
+                    clean(node) or NONE,
+                    clean(what),
+                    over(at),
+                    f"{len(at)} of {len(all_)}",
+                )
+                for (node, what), at in ranked
+            ]
+    note = f"{MEDIAN} after: since the action started; of what a node passed several times, the "
+    note += "last. trials: in which the node passed it."
+    columns = ("point", "action", "node", "milestone", "after, s", "trials")
+    return _table("Milestones over trials", columns, rows, 4, note)
+
+
+def _failures(acted: Sequence[PointReport]) -> Table:
+    rows: Rows = []
+    for point in acted:
+        failed = [_failed_in(trial) for trial in point.trials]
+        rows += [
+            (
+                point.label,
+                window,
+                clean(node) or NONE,
+                clean(kind),
+                over([of.get((window, node, kind), 0) for of in failed], whole),
+            )
+            for window, node, kind in dict.fromkeys(key for of in failed for key in of)
+        ]
+    columns = ("point", "window", "coordinator", "kind", "attempts")
+    note = f"{MEDIAN} Attempts, not operations: one that failed may have been made again."
+    return _table("Failed attempts over trials", columns, rows, 4, note)
+
+
+def _failed_in(trial: TrialReport) -> Counter[tuple[str, str, str]]:
+    """Window, node, and kind of failure -> attempts in one trial; coordinators may be of one node."""
+    found: Counter[tuple[str, str, str]] = Counter()
+    for one in trial.acted.whole.failures if trial.acted and trial.acted.whole else ():
+        found[one.window, coordinator_name(trial.manifest, one.coordinator), one.kind] += one.attempts
+    return found
+
+
+def _table(title: str, columns: Sequence[str], rows: Rows, words: int, note: str) -> Table:
+    """Points, which stand in the first column, are told apart."""
+    breaks = frozenset(n for n in range(1, len(rows)) if rows[n][0] != rows[n - 1][0])
+    return Table(title, columns, rows, words, note, breaks)
+
+
+def over(values: Sequence[float], words: Callable[[float], str] = digits) -> str:
+    """`26 (20 to 31)`: the median trial, the least and the greatest; of one trial its own."""
+    ranked = sorted(values)
+    return _within([words(value) for value in ranked])
+
+
+def elapsed_over(times: Iterable[Elapsed]) -> str:
+    """The same of times that may be censored: those count as longer than all that came."""
+    ranked = sorted(times, key=lambda one: (not one.reached, one.seconds))
+    return _within([digits(one.seconds) if one.reached else f"> {digits(one.seconds)}" for one in ranked])
+
+
+def _within(told: Sequence[str]) -> str:
+    """The lower median of what is in order, which is a trial's own, within its ends; those only where they
+    differ."""
+    if not told:
+        return NONE
+    middle = told[(len(told) - 1) // 2]
+    return middle if told[0] == told[-1] else f"{middle} ({told[0]} to {told[-1]})"
+
+
+def _sizes(values: Sequence[float]) -> str:
+    """The median trial alone: bytes are long words, and differ little."""
+    return size(median_low(values)) if values else NONE

@@ -1,0 +1,57 @@
+"""What is left of a cluster whose laboratory was killed."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from bench_command import ours
+
+from steelyard.hosts import cgroup, namespaces
+
+GRACE_S = 5.0
+
+
+def _text(file: Path) -> str:
+    """A file's text; empty where it has gone meanwhile."""
+    with suppress(OSError):
+        return file.read_text()
+    return ""
+
+
+def folders(state: Path) -> set[str]:
+    """Those of all recorded clusters; other tests may share one meanwhile."""
+    return {str(path) for path in (state / "clusters").glob("*")}
+
+
+def left_of(name: str, out: Path, added: set[str]) -> dict[str, list[str]]:
+    """What there is of a cluster: processes, groups, namespaces, mounts, folders; `added` are records'."""
+    spaces = namespaces.FOLDER.glob(f"sy-{name}-*") if namespaces.FOLDER.exists() else ()
+    found = {
+        "processes": ours(out),
+        "groups": [
+            str(path)
+            for path in (*cgroup.MOUNT.glob(f"*/steelyard/{name}"), *cgroup.MOUNT.glob(f"steelyard/{name}"))
+        ],
+        "namespaces": [*map(str, spaces)],
+        "mounts": [line for line in Path("/proc/mounts").read_text().splitlines() if str(out) in line],
+        "loop devices": [
+            str(file.parent.parent)
+            for file in Path("/sys/block").glob("loop*/loop/backing_file")
+            if str(out) in _text(file)
+        ],
+        "folders": [*map(str, out.glob("**/work")), *sorted(added)],
+    }
+    return {what: some for what, some in found.items() if some}
+
+
+def left_in_the_end(name: str, out: Path, state: Path, before: set[str]) -> dict[str, list[str]]:
+    """The same once an engine, which ends by itself when its standard input does, has had the time to.
+
+    `before` are the folders of other clusters' records.
+    """
+    until = time.monotonic() + GRACE_S
+    while (left := left_of(name, out, folders(state) - before)) and time.monotonic() < until:
+        time.sleep(0.1)
+    return left
