@@ -205,6 +205,35 @@ def test_a_region_server_s_name_is_a_message_and_back() -> None:
     assert admin._server_name(wire.parse(admin.server(name))) == name
 
 
+def test_a_master_gives_regions_to_those_that_have_reported_to_it() -> None:
+    silent, told = "127.10.0.3,16020,1700000000001", "127.10.0.4,16020,1700000000002"
+    live = b"".join(
+        wire.field(2, wire.field(1, admin.server(name)) + wire.field(2, wire.field(8, reported_ms)))
+        for name, reported_ms in ((silent, 0), (told, 1700000009999))
+    )
+    place = serve(framed(wire.field(1, 0), delimited(wire.field(1, live))))
+    assert admin.reporting(SimpleNamespace(place=lambda _: place)) == {told}  # type: ignore[arg-type]
+
+
+def test_a_node_is_drained_once_others_can_take_its_regions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = Joined(HBaseSystem(nodes=2), tmp_path)
+    answers = [OSError("no master"), set(), {"node2"}]
+    monkeypatch.setattr(serving, "active_master", lambda _: cluster.specs[-1])
+    monkeypatch.setattr(serving, "server_name", lambda spec: spec.name)
+
+    def reporting(_: object) -> object:
+        if isinstance(answer := answers.pop(0), OSError):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(admin, "reporting", reporting)
+    server = SimpleNamespace(name="node1/regionserver", alive=True)
+    cluster._wait_takers(server, [cluster.specs[1]])  # type: ignore[arg-type]
+    assert answers == []
+
+
 def test_a_name_node_is_asked_and_answers() -> None:
     answered = framed(wire.field(1, 0) + wire.field(2, 0), delimited(wire.field(7, 5)))
     asked: list[bytes] = []

@@ -25,8 +25,8 @@ QUEUES = ("flushQueueLength", "compactionQueueLength", "splitQueueLength")
 ENCODED = 2
 """A region's specifier is the hash at the end of its name (enum RegionSpecifierType of HBase.proto): the only
 one that a master takes."""
-IN_TRANSITION = 7
-"""REGIONS_IN_TRANSITION, of what a cluster's status can tell (enum Option of ClusterStatus.proto)."""
+LIVE_SERVERS, IN_TRANSITION = 2, 7
+"""Of what a cluster's status can tell (enum Option of ClusterStatus.proto)."""
 AT_WORK = ("_metric_compactionsQueuedCount", "_metric_flushesQueuedCount")
 """Of each region: what waits or runs. A server's queues tell only of what waits."""
 
@@ -162,6 +162,17 @@ def decommission(master: HBaseSpec, servers: Sequence[str]) -> None:
     """
     param = b"".join(wire.field(1, server(name)) for name in servers) + wire.field(2, 1)
     wire.ask(master.place(MASTER), wire.MASTER, "DecommissionRegionServers", param, LIMIT_S)
+
+
+def reporting(master: HBaseSpec) -> set[str]:
+    """The region servers, by their whole names, that have reported to this master since it became active.
+
+    It counts others, as ZooKeeper knows them, but gives them no regions until then
+    (`ServerManager.createDestinationServersList` of HBase 2.6). Raises OSError.
+    """
+    answer = wire.ask(master.place(MASTER), wire.MASTER, "GetClusterStatus", wire.field(1, LIVE_SERVERS))
+    live = [wire.parse(one) for one in wire.message(answer, 1).get(2, []) if isinstance(one, bytes)]
+    return {_server_name(wire.message(one, 1)) for one in live if wire.number_of(wire.message(one, 2), 8)}
 
 
 def move(master: HBaseSpec, name: bytes, to: str) -> None:

@@ -14,6 +14,7 @@ from steelyard.systems.hbase.administered import MOVE_LIMIT_S, AdministeredHBase
 from steelyard.systems.hbase.layout import DATANODE, NAMENODE, REGIONSERVER, HBaseSpec, having
 from steelyard.systems.hbase.node import HBaseNode
 from steelyard.systems.node import ask_to_leave
+from steelyard.systems.server import Server
 from steelyard.systems.waiting import wait_until
 
 LEAVE_LIMIT_S = 120.0
@@ -75,6 +76,7 @@ class LeavingHBase(AdministeredHBase):
             self._wait_registered(others, [])
             return
         name = self._ask(lambda: serving.server_name(found.spec), f"{server.name} does not tell its name")
+        self._wait_takers(server, others)
 
         def drained() -> bool:
             if admin.in_transition(self._master()):
@@ -92,6 +94,15 @@ class LeavingHBase(AdministeredHBase):
         wait_until(self._while_up(gone, what), [], START_LIMIT_S, what)
         self._wait_registered(others, [])
         self._ask(lambda: admin.recommission(self._master(), name), "its mark could not be taken away")
+
+    def _wait_takers(self, server: Server, others: Collection[HBaseSpec]) -> None:
+        """Wait until the master, which may have taken over just now, gives regions to these."""
+
+        def ready() -> bool:
+            return {serving.server_name(spec) for spec in others} <= admin.reporting(self._master())
+
+        what = f"regions of {server.name} have nowhere to go: others have not reported to the master"
+        wait_until(answered(ready), [server], START_LIMIT_S, what)
 
     def _others(self, leaver: HBaseNode) -> list[HBaseSpec]:
         """The region servers that live and stay."""
