@@ -80,6 +80,23 @@ def test_pairs_that_all_lie_beyond_the_margin_are_not_equal(metric: str, factor:
     assert one(check, near, [], metric=metric).direction == "inconclusive"
 
 
+@pytest.mark.parametrize(("agree", "decided"), [(6, False), (9, False), (10, True), (11, True)])
+def test_one_pair_that_goes_the_other_way_does_not_undo_many(agree: int, decided: bool) -> None:
+    """Of 6 pairs all must agree, of 12 ten: the exact sign test at 5 %."""
+    count = 12 if agree > 6 else 7
+    points = [{"system": "a"}, {"system": "b"}]
+    frame = trials(lambda system: {"read_service_p99_ns": 2.0 if system == "b" else 1.0}, points, count)
+    other = (pl.col("system") == "b") & (pl.col("repetition") > agree)
+    frame = frame.with_columns(
+        pl.when(other).then(0.5).otherwise(pl.col("read_service_p99_ns")).alias("read_service_p99_ns")
+    )
+    check = {"kind": "ratio", **SIDES, "direction": "above", "paired": True}
+    found = one(check, frame, [], metric="read_service_p99_ns")
+    assert found.direction == ("confirmed" if decided else "inconclusive"), found.words
+    assert found.chance is not None
+    assert (found.chance < 0.05) == decided
+
+
 def test_pairs_are_of_repetitions_that_both_sides_have() -> None:
     points = [{"system": "a"}, {"system": "b"}]
     frame = trials(lambda system: {METRIC: 2.0 if system == "b" else 1.0}, points, 8)

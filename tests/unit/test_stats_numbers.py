@@ -13,6 +13,7 @@ import stats_sources as sources
 from scipy import stats
 
 from steelyard.analysis.stats import percentiles as pc
+from steelyard.analysis.stats import signs
 from steelyard.analysis.stats.changes import change_points
 from steelyard.analysis.stats.fits import compare
 from steelyard.analysis.stats.peak import peak
@@ -94,6 +95,21 @@ def test_the_same_histograms_give_the_same_interval() -> None:
         return pc.bounds(pc.merged([sources.histogram(rng) for _ in range(10)]), [1.0] * 10, 0.99)
 
     assert found() == found()
+
+
+def test_the_sign_test_holds_the_median_and_gains_by_more_units() -> None:
+    assert [signs.sign_p(n, n) for n in (5, 6)] == [2 / 2**5, 2 / 2**6]
+    assert signs.sign_p(3, 6) == signs.sign_p(2, 6) == 1.0
+    assert signs.sign_p(11, 12) == pytest.approx(2 * 13 / 2**12)
+    draws = np.random.default_rng(3).lognormal(0.2, 0.2, (400, 24))
+    found = [signs.Signs(row) for row in draws]
+    assert sum(one.interval().excludes(math.exp(0.2)) for one in found) < 0.05 * len(found)
+    shown = [[signs.Signs(row[:n]).difference_p() < 0.05 for row in draws] for n in (6, 12, 24)]
+    assert [sum(of) / len(of) > least for of, least in zip(shown, (0.2, 0.5, 0.9), strict=True)] == [True] * 3
+    for one in found:
+        assert (one.difference_p() < 0.05) == one.interval().excludes(1.0)
+    assert signs.median_bounds(draws[0][:5]) == (0.0, math.inf)
+    assert signs.border_p(np.array([1.0] * 8), 1.0) == 1.0, "what lies on the border speaks for neither side"
 
 
 def test_few_runs_give_their_least_and_greatest() -> None:

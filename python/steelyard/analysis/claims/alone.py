@@ -12,7 +12,7 @@ from steelyard.analysis.claims.verdict import Answer, Evidence, Finding, figure,
 from steelyard.analysis.evidence import Cell, Sample, beyond_p
 from steelyard.analysis.stats.percentiles import GRID, least_and_greatest
 from steelyard.analysis.stats.runs import Interval
-from steelyard.analysis.stats.signs import unanimous_p
+from steelyard.analysis.stats.signs import sign_p
 from steelyard.analysis.stats.spread import modes, skewness
 from steelyard.analysis.stats.verdicts import LEVEL, holm
 from steelyard.spec.checks import Claim, Distribution, Value
@@ -99,7 +99,8 @@ def distribution(claim: Claim, check: Distribution, cells: Sequence[Cell]) -> Fi
             )
     estimate = figures[0].figure if len(figures) == 1 else None
     answer = unanimous(answers)
-    chance = unanimous_p(min(whole.count() for whole in found.values()))
+    fewest = min(whole.count() for whole in found.values())
+    chance = sign_p(fewest, fewest)
     if answer == "inconclusive":  # units that disagree stay so
         chance = 1.0
     if answer == "refuted":  # one alone refutes; all must hold

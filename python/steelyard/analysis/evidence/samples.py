@@ -4,9 +4,9 @@ There are three ways, by what the figure is:
 
 - `mean`: geometric over units, with Student's t on logarithms;
 - `merged`: a percentile of the units' merged histograms, from ten units on with a bootstrap over them;
-- `ordered`: the median unit within the least and the greatest. Percentiles of few units, percentiles of which
-  there are no histograms, minima, maxima, and figures that are zero in some trial, which has no logarithm
-  and is a value all the same.
+- `ordered`: the median unit within two others, of few the least and the greatest. Percentiles of few units,
+  percentiles of which there are no histograms, minima, maxima, and figures that are zero in some trial, which
+  has no logarithm and is a value all the same.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from steelyard.analysis.stats.percentiles import (
     middle,
 )
 from steelyard.analysis.stats.runs import Contrast, Interval, Runs, Units, contrast, mean, squared_error
-from steelyard.analysis.stats.signs import unanimous_p
+from steelyard.analysis.stats.signs import border_p, median_bounds
 
 Floats = NDArray[np.float64]
 Way = Literal["mean", "merged", "ordered"]
@@ -102,11 +102,13 @@ class Sample:
     @cached_property
     def interval(self) -> Interval:
         """The cell's figure with its 95 % interval; in order the median unit within the least and the
-        greatest."""
+        greatest, from ten units on within those two that hold it."""
         if self.way == "mean":
             return mean(self.runs)
         if self.way == "merged" and self.merged:
             return bounds(self.merged, self.units, self.quantile)
+        if self.count >= LEAST_UNITS:
+            return Interval(middle(self.units), *median_bounds(self.units), self.count, self.given)
         return least_and_greatest(self.units, self.given)
 
     @property
@@ -128,8 +130,7 @@ def versus(a: Sample, b: Sample) -> Found:
 def beyond_p(sample: Sample, border: float) -> float:
     """Chance of a figure this far from a border, above zero, when it lies on it (two-sided)."""
     if sample.way == "ordered":
-        alike = bool((sample.units > border).all() or (sample.units < border).all())
-        return unanimous_p(sample.count) if alike else 1.0
+        return border_p(sample.units, border)
     if sample.way == "merged" and sample.merged:
         squared, freedom = sample.merged.squared_error(sample.quantile), sample.count - 1.0
     else:

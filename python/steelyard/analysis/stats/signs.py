@@ -1,7 +1,8 @@
-"""Pairs of runs told apart by their ratios alone: the sign test at its widest.
+"""Pairs of runs told apart by their ratios alone: the exact sign test.
 
-For figures that have no mean (percentiles of few runs, zeros). The sides differ when every pair's ratio lies
-on one side of 1, which n pairs of equal samples do in 2 of 2^n cases.
+For figures that have no mean (percentiles of few runs, zeros). The sides differ when more ratios lie on one
+side of 1 than halves of equal samples do by chance: all of six, eleven of twelve (of fair coins the tail on
+both sides; Dixon and Mood 1946). Its interval holds the median pair, between two of the pairs.
 """
 
 from __future__ import annotations
@@ -18,9 +19,28 @@ from steelyard.analysis.stats.runs import CONFIDENCE, Interval, Units
 Floats = NDArray[np.float64]
 
 
-def unanimous_p(count: int) -> float:
-    """Chance that so many units all lie on one side of a border which halves them."""
-    return float(2.0 ** (1 - count))
+def sign_p(agree: int, count: int) -> float:
+    """Chance that so many of `count` units, or more, agree on a side of a border which halves them.
+
+    Two-sided; 1 where no more than half agree. Of units that all agree it is 2 in 2^count.
+    """
+    tail = sum(math.comb(count, many) for many in range(agree, count + 1))
+    return min(1.0, 2.0 * tail / 2.0**count)
+
+
+def border_p(values: Floats, border: float) -> float:
+    """Chance of values this one-sided about a border that halves them; one that lies on it speaks against."""
+    return sign_p(max(int((values > border).sum()), int((values < border).sum())), values.size)
+
+
+def median_bounds(values: Floats) -> tuple[float, float]:
+    """The two values that hold the median of what they were drawn from with 95 % at least: the least and the
+    greatest of six to eight, the next ones of nine; unbounded where so few bound nothing."""
+    count, ordered = values.size, np.sort(values)
+    left_out = [many for many in range(count // 2) if sign_p(count - many, count) <= 1 - CONFIDENCE]
+    if not left_out:
+        return 0.0, math.inf
+    return float(ordered[left_out[-1]]), float(ordered[-1 - left_out[-1]])
 
 
 @dataclass(frozen=True)
@@ -48,20 +68,17 @@ class Signs:
         return self.ratios.size, self.ratios.size
 
     def interval(self) -> Interval:
-        """The median ratio within the least and the greatest; unbounded where so few pairs bound nothing."""
-        low, high = float(self.ratios.min()), float(self.ratios.max())
-        if unanimous_p(self.ratios.size) > 1 - CONFIDENCE:
-            low, high = 0.0, math.inf
-        return Interval(self._middle(), low, high, self.ratios.size, self.given)
+        """The median ratio, and what holds it; see `median_bounds`."""
+        return Interval(self._middle(), *median_bounds(self.ratios), self.ratios.size, self.given)
 
     def difference_p(self) -> float:
-        """Chance of ratios all on one side of 1 when the sides are equal; 1 when they are not."""
-        return unanimous_p(self.ratios.size) if self.interval().excludes(1.0) else 1.0
+        """Chance of ratios this one-sided about 1 when the sides are equal."""
+        return border_p(self.ratios, 1.0)
 
     def equivalence_p(self, margin: float) -> float:
-        """The same for the borders of the margin; 1 unless all ratios lie inside."""
-        inside = self.interval().within(1 / (1 + margin), 1 + margin)
-        return unanimous_p(self.ratios.size) if inside else 1.0
+        """Chance of so many ratios inside each border of the margin when the truth lies on that border."""
+        inside = (self.ratios > 1 / (1 + margin)).sum(), (self.ratios < 1 + margin).sum()
+        return max(sign_p(int(agree), self.ratios.size) for agree in inside)
 
     def _middle(self) -> float:
         return float(np.median(self.ratios)) if np.isinf(self.ratios).any() else middle(self.ratios)
