@@ -97,6 +97,28 @@ def test_a_look_that_could_decide_nothing_costs_nothing() -> None:
     assert decidable.chance({1, 2}, 0.01, 6) == 1.0, "the first could decide, and spent all"
 
 
+def test_what_a_look_had_shown_stays_shown() -> None:
+    """The last look that there was time for spent all; then disturbed trials were run again."""
+    shown = Look({1: 7, 2: 7}, 8, last=True, shown={"A": ("confirmed", 0.001)})
+    looks = Looks((shown, Look({1: 8, 2: 8}, 8)))
+    assert looks.chance({1, 2}, 0.001, 6, "A", "confirmed") == 0.001
+    assert looks.chance({1, 2}, 0.001, 6, "A", "refuted") == 1.0
+    assert looks.chance({1, 2}, 0.001, 6, "B", "confirmed") == 1.0
+    frame = trials(lambda clients: {METRIC: clients**0.5}, [{"clients": n} for n in (1, 2, 4)], seed=7)
+    frame = frame.with_columns(pl.lit(1).alias("point"))
+    before = Looks((Look({1: 6}, 8, last=True),))
+    (found,) = judge([claim(TREND, id="A")], frame, ["clients"], looks=before)
+    assert (found.direction, found.alone) == ("confirmed", "confirmed")
+    assert found.over_looks is not None
+    kept = Look({1: 6}, 8, last=True, shown={"A": (found.alone, found.over_looks)})
+    assert (
+        judge([claim(TREND, id="A")], frame, ["clients"], looks=Looks((kept, Look({1: 7}, 8))))[0].direction
+        == "confirmed"
+    )
+    lost = Looks((before.taken[0], Look({1: 7}, 8)))
+    assert judge([claim(TREND, id="A")], frame, ["clients"], looks=lost)[0].direction == "inconclusive"
+
+
 def test_equal_on_average_is_not_equal() -> None:
     """Nine cells are equal; in the tenth one side takes twice the time."""
     points = [{"system": s, "clients": c} for s in "ab" for c in range(1, 11)]

@@ -14,6 +14,7 @@ from pathlib import Path
 from steelyard.analysis.claims.standing import Standing
 from steelyard.lab.progress import Show
 from steelyard.lab.time_left import TimeLeft, about
+from steelyard.report.derived import sources
 from steelyard.results.clock import now_text
 from steelyard.results.store import RunFolder
 from steelyard.spec.estimate import each
@@ -116,6 +117,7 @@ class Extension:
                 "time": now_text(),
                 "repetitions": {str(point): count for point, count in self.folder.done().items()},
                 "most": most,
+                "analysis": sources(),
                 "last": self.left_s < min(map(self.time_left.of_point, points)),
                 "claims": [],
             }
@@ -127,7 +129,16 @@ class Extension:
             return []
         chosen = self._chosen(found)
         self.folder.noted(
-            [{"claim": s.claim, "further": s.further, "words": s.words} for s in chosen.standings]
+            [
+                {
+                    "claim": s.claim,
+                    "further": s.further,
+                    "words": s.words,
+                    "alone": s.alone,
+                    "over_looks": s.over_looks,
+                }
+                for s in chosen.standings
+            ]
         )
         self._tell(chosen.standings)
         return self._added(chosen) if chosen.wanted else []

@@ -62,9 +62,9 @@ def _as_family(verdicts: list[Verdict], originals: Sequence[int], looks: Looks) 
     Claims that rest on the same contrast are one member of the family, and say so.
     """
     members = [p for p, of in enumerate(originals) if p == of and verdicts[p].chance is not None]
-    chances = [
-        looks.chance(verdicts[p].points, verdicts[p].chance or 0.0, verdicts[p].least) for p in members
-    ]
+    chances = [_over_looks(verdicts[p], looks) for p in members]
+    for member, chance in zip(members, chances, strict=True):
+        verdicts[member] = replace(verdicts[member], alone=verdicts[member].direction, over_looks=chance)
     corrected = dict(zip(members, holm(chances), strict=True))
     for place, of in enumerate(originals):
         one = replace(verdicts[place], same_as=verdicts[of].id if of != place else "")
@@ -77,6 +77,10 @@ def _as_family(verdicts: list[Verdict], originals: Sequence[int], looks: Looks) 
             one = _undecided(one, reason)
         verdicts[place] = one
     return verdicts
+
+
+def _over_looks(one: Verdict, looks: Looks) -> float:
+    return looks.chance(one.points, one.chance or 0.0, one.least, one.id, one.direction)
 
 
 def _sharers(claims: int, looks: Looks) -> str:

@@ -7,7 +7,7 @@ some of its points got further repetitions; between the others its data stayed t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from steelyard.analysis.stats.sequential import LookAt, repeated_p
 
@@ -23,11 +23,13 @@ class Look:
         repetitions: point -> trials of it that were done undisturbed.
         most: repetitions of a point that there may be in all.
         last: whether it was known, before anything was judged, that the budget's time allows no more.
+        shown: claim -> what it would be if it stood alone, and the chance of that over all looks up to this.
     """
 
     repetitions: Mapping[int, int]
     most: int
     last: bool = False
+    shown: Mapping[str, tuple[str, float]] = field(default_factory=dict)
 
     def least(self, points: Iterable[int]) -> int:
         """Repetitions of that point which has the fewest."""
@@ -62,14 +64,22 @@ class Looks:
                 found.append(LookAt(count, 1.0 if look.last else min(count / look.most, 1.0)))
         return found
 
-    def chance(self, points: Iterable[int], p: float, least: int = 0) -> float:
+    def chance(
+        self, points: Iterable[int], p: float, least: int = 0, claim: str = "", answer: str = ""
+    ) -> float:
         """A claim's p-value that holds at whichever look the study ends; 1 while it can decide nothing.
+
+        What an earlier look had shown stays shown: looks share one error rate, and each has its part of it.
 
         Args:
             least: as of `at`.
+            claim: its id.
+            answer: what it is if it stands alone; what was shown for the opposite counts for nothing.
         """
         at = self.at(points, least)
-        return repeated_p(p, at) if at or not self.taken else 1.0
+        now = repeated_p(p, at) if at or not self.taken else 1.0
+        told = [look.shown[claim] for look in self.taken if claim in look.shown]
+        return min([now, *(chance for before, chance in told if before == answer)])
 
 
 ONE_TEST = Looks()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from steelyard.analysis.claims.looks import Looks
 from steelyard.analysis.claims.verdict import Verdict
@@ -21,19 +21,25 @@ class Standing:
         further: repetitions of each of these points that are to settle it; 0 when it is decided, None when
             no number within the budget would.
         words: the same for people.
+        alone, over_looks: as of `Verdict`.
     """
 
     claim: str
     points: frozenset[int]
     further: int | None
     words: str
+    alone: str = ""
+    over_looks: float | None = None
 
 
 def standings(verdicts: Iterable[Verdict], looks: Looks) -> list[Standing]:
     """Where claims stand at the last of these looks, of which there is at least one."""
     told = list(verdicts)
     undecided = [one for one in told if one.direction == "inconclusive" and not one.same_as]
-    return [_standing(one, looks, max(len(undecided), 1)) for one in told]
+    return [
+        replace(_standing(one, looks, max(len(undecided), 1)), alone=one.alone, over_looks=one.over_looks)
+        for one in told
+    ]
 
 
 def _standing(one: Verdict, looks: Looks, family: int) -> Standing:

@@ -86,6 +86,8 @@ class Verdict:
         reasons: why it is inconclusive, one for each thing that speaks against judging.
         left_out: trials that do not count, and why; they are missing by chance, so that the others decide.
         chance: as of `Finding`.
+        alone: the direction that it has if it stands alone, without other claims.
+        over_looks: `chance` at whichever look the study ends; None where there is none.
         points: numbers of the study's points whose trials it rests on.
         lacking: repetitions that some cell has too few to be judged at all.
         least: repetitions of each of these points without which it cannot be judged; 0 where cells hold
@@ -108,6 +110,8 @@ class Verdict:
     reasons: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     chance: float | None = None
+    alone: Answer = "not claimed"
+    over_looks: float | None = None
     points: frozenset[int] = frozenset()
     lacking: int = 0
     least: int = 0

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from steelyard.analysis.claims.looks import Look, Looks
+from steelyard.report.derived import sources
 from steelyard.report.formatting import clean
 from steelyard.report.tables.base import Table
 from steelyard.results.in_effect import part
@@ -32,7 +33,15 @@ def looks_of(info: Mapping[str, Any]) -> Looks:
 
 def _look(said: Mapping[str, Any]) -> Look:
     repetitions = {int(point): int(count) for point, count in part(said, "repetitions").items()}
-    return Look(repetitions, int(said["most"]), bool(said.get("last")))
+    return Look(repetitions, int(said["most"]), bool(said.get("last")), _shown(said))
+
+
+def _shown(said: Mapping[str, Any]) -> dict[str, tuple[str, float]]:
+    """What a look had shown of each claim; nothing of a look that another version of the analysis took."""
+    if said.get("analysis") != sources():
+        return {}
+    claims = [one for one in said.get("claims") or () if one.get("over_looks") is not None]
+    return {one["claim"]: (one["alone"], one["over_looks"]) for one in claims}
 
 
 def looks_table(info: Mapping[str, Any]) -> Table | None:
