@@ -7,13 +7,16 @@ import os
 import re
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ssh_machines import AHEAD_S, LIMIT_S, RUN, Machines, ended, machines, until_line
+from ssh_machines import AHEAD_S, LIMIT_S, NET, RUN, Machines, ended, machines, until_line
 
+from steelyard.calibrate.fakes import Fakes
+from steelyard.calibrate.laws import Lognormal
 from steelyard.engine.path import find_engine
 from steelyard.results.read import TrialResult
 
@@ -101,6 +104,25 @@ def test_two_load_hosts_are_one_run(two: Machines, tmp_path: Path) -> None:
     sampled = TrialResult(tmp_path / "far" / "trials" / "001").system()
     assert {"engine-0", "engine-1"} <= set(sampled["source"])
     assert sampled["t_ns"].max() - sampled["t_ns"].min() < LIMIT_S * NS  # by one clock
+
+
+def test_percentiles_of_two_load_hosts_are_those_of_two_engines(two: Machines, tmp_path: Path) -> None:
+    """On fake servers whose latency, 10 ms at the median and 44 at p99, follows from seed and operation."""
+    load = ["-w", "a", "--records", "10000", "--target", "1000", "--duration", "10s", "--seed", "7"]
+    with Fakes(two.inside(), f"{NET}.1") as fakes:
+        for name, more in (("far", ["--ssh", two.ssh, "--key", str(two.key)]), ("near", ["--engines", "2"])):
+            fakes.case(Lognormal(10_000, 0.64), seed=7, epoch_ns=time.monotonic_ns())
+            given = ["--hosts", fakes.addresses["cql"], "--no-report", "--out", str(tmp_path / name)]
+            _, error = ended(process := two.steelyard("bench", "cassandra", *given, *load, *more))
+            assert process.returncode == 0, error
+    one, other = (run_of(manifest(tmp_path / name))["summary"] for name in ("far", "near"))
+    assert one["operations"] == 10_000
+    assert asked(one) == asked(other)
+    for kind in ("READ", "UPDATE"):
+        there, here = (summary["ops"][kind]["service"] for summary in (one, other))
+        assert there["count"] == here["count"]
+        for quantile, most in (("p50_ns", 0.03), ("p90_ns", 0.03), ("p99_ns", 0.1)):
+            assert there[quantile] == pytest.approx(here[quantile], rel=most), (kind, quantile)
 
 
 def test_an_interruption_keeps_what_was_measured(two: Machines, tmp_path: Path) -> None:

@@ -1,10 +1,11 @@
 //! The command line.
 
-use crate::shape::Shape;
+use crate::shape::{HOST, Shape};
+use std::net::Ipv4Addr;
 
-/// Most nodes there can be: each has an address of its own, 127.0.0.1 and those that follow.
+/// Most nodes there can be: each has an address of its own, the first one's and those that follow.
 const NODES_MAX: usize = 64;
-const FLAGS: &str = "--fields N, --field-length N, --nodes N and --store";
+const FLAGS: &str = "--fields N, --field-length N, --nodes N, --address A.B.C.D and --store";
 
 /// What kind of servers to be.
 #[derive(Debug, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub struct Arguments {
     pub shape: Shape,
     /// Nodes of the CQL cluster.
     pub nodes: usize,
+    /// Where the first of them listens.
+    pub first: Ipv4Addr,
     /// Keep what is written and answer reads from it, instead of one record for all.
     pub store: bool,
 }
@@ -26,12 +29,18 @@ impl Arguments {
                 length: 100,
             },
             nodes: 1,
+            first: HOST,
             store: false,
         };
         while let Some(word) = words.next() {
             let place = match word.as_str() {
                 "--store" => {
                     arguments.store = true;
+                    continue;
+                }
+                "--address" => {
+                    let value = words.next().and_then(|text| text.parse().ok());
+                    arguments.first = value.ok_or("--address needs an IPv4 address")?;
                     continue;
                 }
                 "--fields" => &mut arguments.shape.fields,
@@ -65,6 +74,9 @@ mod tests {
         );
         assert!(read(&["--field", "3"]).is_err_and(|e| e.contains("--field is no flag")));
         assert!(read(&["--fields", "0"]).is_err());
+        assert!(read(&["--address", "10.0.0"]).is_err_and(|e| e.contains("IPv4")));
+        let first = read(&["--address", "10.0.0.7"]).map(|a| a.first);
+        assert_eq!(first, Ok(Ipv4Addr::new(10, 0, 0, 7)));
         assert!(read(&["--nodes", "65"]).is_err_and(|e| e.contains("64")));
     }
 }

@@ -38,7 +38,7 @@ use std::process::ExitCode;
 /// Serve until standard input ends. The first line on standard output says where.
 ///
 /// Arguments: `--fields N` and `--field-length N`, the shape of a record (10 and 100); `--nodes N` of the CQL cluster (1), which
-/// listen at 127.0.0.1 and the addresses that follow; `--store`, to keep what is written.
+/// listen at 127.0.0.1, or `--address`, and the addresses that follow; `--store`, to keep what is written.
 pub fn main() -> ExitCode {
     let served = arguments::Arguments::parse(std::env::args().skip(1)).and_then(|arguments| {
         let mut server =

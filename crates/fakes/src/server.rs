@@ -54,7 +54,10 @@ pub struct Server {
 impl Server {
     /// Listen on free ports.
     pub fn open(arguments: &Arguments) -> io::Result<Self> {
-        let (hbase_door, cql_doors) = (nodes::hbase()?, nodes::cql(arguments.nodes)?);
+        let (hbase_door, cql_doors) = (
+            nodes::hbase()?,
+            nodes::cql(arguments.first, arguments.nodes)?,
+        );
         let poll = Poll::new()?;
         let timer = Timer::new()?;
         poll.add(&io::stdin(), COMMANDS)?;
@@ -69,7 +72,7 @@ impl Server {
                 hbase_door.local_addr()?.port(),
                 arguments.store,
             ),
-            cql: Cql::new(arguments.shape, arguments.nodes, arguments.store),
+            cql: Cql::new(arguments),
             store: arguments.store.then(Store::default),
             ended: HashSet::new(),
             poll,

@@ -19,12 +19,12 @@ pub const TABLE: &str = "usertable";
 pub const FAMILY: &str = "family";
 /// What a field's name begins with.
 pub const FIELD: &str = "field";
-/// Where the first node of each listens.
+/// Where servers listen unless told otherwise; of HBase always.
 pub const HOST: Ipv4Addr = Ipv4Addr::LOCALHOST;
 
-/// Where the node of that place listens.
-pub const fn address(node: usize) -> Ipv4Addr {
-    Ipv4Addr::new(127, 0, 0, 1 + node as u8)
+/// Where the CQL node of that place listens, the first one's address given.
+pub fn address(first: Ipv4Addr, node: usize) -> Ipv4Addr {
+    Ipv4Addr::from(u32::from(first) + node as u32)
 }
 
 /// The number at the end of a key.

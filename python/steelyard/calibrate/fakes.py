@@ -6,6 +6,7 @@ import json
 import os
 import select
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,16 +30,21 @@ def fakes_path() -> Path:
 class Fakes:
     """Running fake servers, inside a `with`.
 
+    Args:
+        before: words before their command, such as those that put it into a network.
+        address: where CQL listens there; empty = on loopback.
+
     Attributes:
         addresses: driver -> `host:port`.
         pid: the process.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, before: Sequence[str] = (), address: str = "") -> None:
         path = fakes_path()
+        words = [*before, str(path), *(("--address", address) if address else ())]
         try:
             self._process = subprocess.Popen(
-                [str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
             )
         except OSError as error:
             raise EngineError(f"{path} cannot be started: {error}") from error

@@ -1,7 +1,8 @@
 //! The system tables: what a driver that opens a session asks of a cluster of one Cassandra node.
 
 use super::wire::Writer;
-use crate::shape::{FIELD, KEYSPACE, Shape, TABLE, address};
+use crate::shape::{FIELD, HOST, KEYSPACE, Shape, TABLE, address};
+use std::net::Ipv4Addr;
 
 /// `varchar`, as metadata say it (section 4.2.5.2).
 pub const TEXT: &[u8] = &[0, 0x0D];
@@ -12,9 +13,20 @@ const ID: [u8; 16] = *b"steelyard's fake";
 /// Which node of the cluster is asked.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
+    /// The first node's address.
+    pub first: Ipv4Addr,
     pub node: usize,
     /// Of so many.
     pub nodes: usize,
+}
+
+impl Place {
+    /// For types, which are the same everywhere.
+    const ANY: Self = Self {
+        first: HOST,
+        node: 0,
+        nodes: 1,
+    };
 }
 
 /// A cell with its type.
@@ -24,7 +36,7 @@ enum Value {
     Map(Vec<(&'static str, String)>),
     /// Of the node of that place.
     Uuid(usize),
-    Inet(usize),
+    Inet(Ipv4Addr),
     Int(i32),
     Bool(bool),
 }
@@ -61,11 +73,10 @@ impl Query {
             return Kind::Data(columns);
         }
         let query = Self { table, columns };
-        let known = query.columns.iter().all(|column| {
-            query
-                .value(column, 0, Place { node: 0, nodes: 1 })
-                .is_some()
-        });
+        let known = query
+            .columns
+            .iter()
+            .all(|column| query.value(column, 0, Place::ANY).is_some());
         if known {
             Kind::System(query)
         } else {
@@ -97,7 +108,9 @@ impl Query {
             ("system.local" | "system.peers", "host_id") => Some(Value::Uuid(node)),
             // one version of the schema, whoever is asked
             ("system.local" | "system.peers", "schema_version") => Some(Value::Uuid(0)),
-            ("system.local" | "system.peers", "rpc_address") => Some(Value::Inet(node)),
+            ("system.local" | "system.peers", "rpc_address") => {
+                Some(Value::Inet(address(place.first, node)))
+            }
             ("system.local" | "system.peers", "data_center") => text("datacenter1"),
             ("system.local" | "system.peers", "rack") => text("rack1"),
             ("system.local" | "system.peers", "release_version") => text("4.0.0-fake"),
@@ -146,7 +159,6 @@ impl Query {
 
     /// Metadata of the answer.
     pub fn metadata(&self, w: &mut Writer<'_>) {
-        let place = Place { node: 0, nodes: 1 }; // types are the same everywhere
         let (keyspace, table) = self
             .table
             .split_once('.')
@@ -154,7 +166,7 @@ impl Query {
         w.i32(super::GLOBAL_TABLE).i32(self.columns.len() as i32);
         w.text(keyspace).text(table);
         for column in &self.columns {
-            w.text(column).raw(self.cell(column, 0, place).kind());
+            w.text(column).raw(self.cell(column, 0, Place::ANY).kind());
         }
     }
 
@@ -208,8 +220,8 @@ impl Value {
                 id[0] = id[0].wrapping_add(*node as u8);
                 w.raw(&id);
             }
-            Self::Inet(node) => {
-                w.raw(&address(*node).octets());
+            Self::Inet(address) => {
+                w.raw(&address.octets());
             }
             Self::Int(value) => {
                 w.i32(*value);

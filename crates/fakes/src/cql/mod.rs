@@ -5,6 +5,7 @@ mod catalogue;
 mod statement;
 mod wire;
 
+use crate::arguments::Arguments;
 use crate::fault::Fate;
 use crate::shape::{KEYSPACE, Shape, TABLE};
 use crate::store::{Request, Row};
@@ -13,6 +14,7 @@ use catalogue::{Kind, Place, Query};
 use serde_json::{Value, json};
 use statement::Data;
 use std::collections::HashMap;
+use std::net::Ipv4Addr;
 use wire::{HEADER, Header, Reader, Writer, opcode};
 
 /// Kinds of RESULT (section 4.2.5).
@@ -52,6 +54,8 @@ pub struct Cql {
     shape: Shape,
     /// What is bound to statements is kept.
     kept: bool,
+    /// The first node's address.
+    first: Ipv4Addr,
     statements: Vec<Statement>,
     by_text: HashMap<String, usize>,
     nodes: Vec<Node>,
@@ -70,11 +74,12 @@ struct Node {
 
 impl Cql {
     /// A table of this shape, which has always been there.
-    pub fn new(shape: Shape, nodes: usize, kept: bool) -> Self {
+    pub fn new(arguments: &Arguments) -> Self {
         Self {
-            shape,
-            kept,
-            nodes: vec![Node::default(); nodes],
+            shape: arguments.shape,
+            kept: arguments.store,
+            first: arguments.first,
+            nodes: vec![Node::default(); arguments.nodes],
             statements: Vec::new(),
             by_text: HashMap::new(),
         }
@@ -169,7 +174,15 @@ impl Cql {
             w.i32(result::ROWS);
             query.metadata(w);
             let nodes = self.nodes.len();
-            query.rows(self.shape, Place { node, nodes }, w);
+            query.rows(
+                self.shape,
+                Place {
+                    first: self.first,
+                    node,
+                    nodes,
+                },
+                w,
+            );
         });
     }
 
