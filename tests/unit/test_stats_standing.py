@@ -12,6 +12,7 @@ import pytest
 from steelyard.analysis.claims import Verdict, judge
 from steelyard.analysis.claims.looks import ONE_TEST, Look, Looks
 from steelyard.analysis.claims.standing import Standing, standings
+from steelyard.analysis.stats.sequential import LookAt, _agreeing, further_signs
 from steelyard.report.study.looks import looks_of, looks_table
 from steelyard.spec.checks import Claim
 
@@ -80,6 +81,25 @@ def test_to_settle() -> None:
     assert standing(frame(1.2), at(6)).further == 0
     assert standing(frame(1.005), at(6)).further is None
     assert standing(frame(1.045), at(6, most=7)).further is None  # beyond the budget
+
+
+def test_to_settle_what_goes_by_signs() -> None:
+    """Six of six pairs agree (p = 0.031); beside four other open claims more of them are needed."""
+    looks = at(6).at({1, 2})
+    ordered = frame(1.2).with_columns(pl.col(METRIC).alias("read_service_p99_ns"))
+    claim = {"metric": "read_service_p99_ns", "check": {**RATIO, "paired": True}}
+    verdict = judged(ordered, at(6), claim["check"], metric=claim["metric"])
+    assert verdict.chance == 2 / 2**6
+    alone = standings([verdict], at(6))[0].further
+    beside = standings([verdict, *[judged(frame(1.005), at(6))] * 4], at(6))[0].further
+    assert alone == further_signs(6, 6, looks, 24, 0.05)
+    assert beside == further_signs(6, 6, looks, 24, 0.01)
+    assert alone is not None
+    assert beside is not None
+    assert 1 <= alone < beside <= 10
+    assert further_signs(4, 8, [LookAt(8, 8 / 24)], 24, 0.05) is None
+    agree = sum(_agreeing(many, 5, 3, 4) - _agreeing(many + 1, 5, 3, 4) for many in range(6))
+    assert agree == pytest.approx(1.0)
 
 
 def test_a_cell_gets_at_least_what_it_lacks() -> None:

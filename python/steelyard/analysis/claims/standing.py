@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from steelyard.analysis.claims.looks import Looks
 from steelyard.analysis.claims.verdict import Verdict
-from steelyard.analysis.stats.sequential import further
+from steelyard.analysis.stats.sequential import LookAt, further, further_signs
+from steelyard.analysis.stats.signs import agreeing
 from steelyard.analysis.stats.verdicts import LEVEL
 
 
@@ -61,11 +62,20 @@ def _to_settle(one: Verdict, looks: Looks, family: int) -> int | None:
     most = looks.taken[-1].most - looks.taken[-1].least(one.points)
     at = looks.at(one.points, one.least)
     if at and one.chance is not None:
-        found = further(one.chance, at, looks.taken[-1].most, LEVEL / family)
+        found = _further(one, one.chance, at, looks.taken[-1].most, LEVEL / family)
         count = None if found is None else max(found, one.lacking)
     else:
         count = one.lacking or None
     return count if count is not None and count <= most else None
+
+
+def _further(one: Verdict, chance: float, at: Sequence[LookAt], most: int, level: float) -> int | None:
+    """By the law of its test: of signs where each repetition is a unit, else of a normal figure."""
+    count = min((evidence.figure.count for evidence in one.evidence), default=0)
+    agree = agreeing(chance, count) if count == at[-1].information else None
+    if agree is None:
+        return further(chance, at, most, level)
+    return further_signs(agree, count, at, most, level)
 
 
 def _open(one: Verdict) -> str:

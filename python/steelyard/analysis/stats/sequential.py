@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from steelyard.analysis.stats.power import WANTED
+from steelyard.analysis.stats.signs import sign_p
 
 Floats = NDArray[np.float64]
 
@@ -111,6 +112,32 @@ def further(p: float, looks: Sequence[LookAt], most: int, level: float) -> int |
         if special.ndtr((centre - bound) / spread) + special.ndtr((-centre - bound) / spread) >= WANTED:
             return count - now
     return None
+
+
+def further_signs(agree: int, count: int, looks: Sequence[LookAt], most: int, level: float) -> int | None:
+    """As `further`, of a sign test in which so many of `count` units agree.
+
+    Its p-value halves with each unit that agrees, of which the normal law knows nothing. How likely the next
+    ones are to agree follows from those seen (beta-binomial, Jeffreys' prior).
+
+    Args:
+        looks, most, level: as of `further`; `count` repetitions were done at the last look.
+    """
+    for total in range(count + 1, most + 1):
+        bound = levels([*looks, LookAt(total, total / most)], level)[-1]
+        needed = next((many for many in range(total + 1) if sign_p(many, total) <= bound), None)
+        if needed is not None and _agreeing(needed - agree, total - count, agree, count) >= WANTED:
+            return total - count
+    return None
+
+
+def _agreeing(least: int, more: int, agree: int, count: int) -> float:
+    """Chance that of `more` units at least so many agree, when of `count` these did."""
+    alpha, beta = agree + 0.5, count - agree + 0.5
+    many = np.arange(max(least, 0), more + 1)
+    ways = -special.betaln(more - many + 1, many + 1) - math.log(more + 1)
+    logs = ways + special.betaln(many + alpha, more - many + beta) - special.betaln(alpha, beta)
+    return float(np.exp(logs).sum())
 
 
 def _z(p: float) -> float:

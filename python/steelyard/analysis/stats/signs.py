@@ -28,6 +28,11 @@ def sign_p(agree: int, count: int) -> float:
     return min(1.0, 2.0 * tail / 2.0**count)
 
 
+def agreeing(p: float, count: int) -> int | None:
+    """How many of `count` units agree where this is the chance; None if it is of no sign test of so many."""
+    return next((many for many in range(count // 2 + 1, count + 1) if p == sign_p(many, count)), None)
+
+
 def border_p(values: Floats, border: float) -> float:
     """Chance of values this one-sided about a border that halves them; one that lies on it speaks against."""
     return sign_p(max(int((values > border).sum()), int((values < border).sum())), values.size)
