@@ -193,6 +193,31 @@ def test_words_are_covered_when_all_were_measured() -> None:
     assert (found.direction, found.reasons) == ("range not covered", ("level ALL left out",))
 
 
+@pytest.mark.parametrize(
+    ("check", "more", "left"),
+    [
+        ({"kind": "ratio", **SIDES, "direction": "above"}, {}, "system b left out"),
+        ({"kind": "value", "below": 1}, {"where": {"nodes": 3, "act": ["kill", "none"]}}, "nodes 3 left out"),
+        ({"kind": "trend", "factor": "act", "levels": ["kill", "cut"], "direction": "up"},
+         {"covers": ["kill", "cut"]}, "act cut left out"),
+    ],
+)  # fmt: skip
+def test_levels_that_the_small_form_drops_are_named(
+    check: dict[str, Any], more: dict[str, Any], left: str
+) -> None:
+    frame = trials(lambda **_: {"audit_lost": 0.0}, [{"system": "a", "nodes": 1, "act": "kill"}])
+    found = one(check, frame, ["nodes", "act"], small=True, metric="audit_lost", **more)
+    assert (found.direction, found.reasons) == ("range not covered", (left,))
+    whole = one(check, frame, ["nodes", "act"], metric="audit_lost", **more)
+    assert whole.direction == "inconclusive", "the full form leaves nothing out"
+
+
+def test_a_claim_whose_levels_the_small_form_has_is_undecided_for_its_own_reason() -> None:
+    frame = trials(lambda **_: {METRIC: 1.0}, [{"system": "a", "nodes": 1}, {"system": "b", "nodes": 3}])
+    found = one({"kind": "ratio", **SIDES, "direction": "above"}, frame, ["nodes"], small=True)
+    assert (found.direction, found.reasons) == ("inconclusive", ("no cell has both sides",))
+
+
 # one finding -----------------------------------------------------------------------------------------------
 
 

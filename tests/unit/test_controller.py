@@ -21,6 +21,7 @@ from steelyard.lab.timeline.scaling import Scaling
 from steelyard.report.provisioned import figures, provisioned
 from steelyard.report.timeline.provision_chart import provision_charts
 from steelyard.results.actions import ActionRow, Actions
+from steelyard.spec.actions import Add
 from steelyard.spec.models import Study
 from steelyard.spec.rates import first_of_each, of_size, rate_key
 from steelyard.spec.scale import Scale
@@ -99,6 +100,15 @@ def test_cpu_is_of_what_quotas_let_nodes_use() -> None:
     first, made = (scaling.second(second, n * S, of_node) for n in (1, 2))
     assert first is None
     assert (made and made.id, made and made.what) == ("c-1", "add")
+    assert made.limited  # type: ignore[union-attr]
+
+
+def test_its_nodes_may_join_without_their_quota() -> None:
+    bed: Any = Growing()
+    rule = RULE.model_copy(update={"metric": "p99_ms", "average": 1.0, "least": 3, "limited": False})
+    made = Scaling(rule, bed).second(Second(0, 1, 0, None, 9.0, 0, 0), S, lambda *_: None)
+    assert isinstance(made, Add)
+    assert not made.limited
 
 
 def test_a_controller_acts_in_a_run_until_its_end(tmp_path: Path) -> None:

@@ -153,7 +153,7 @@ def test_a_trend_of_percentiles_is_found_by_ranks() -> None:
     assert found.words.startswith("slope 0.997 [0.99, 1.01]")
 
 
-@pytest.mark.parametrize("metric", ["audit_lost", "audit_fields_lost", "audit_stale"])
+@pytest.mark.parametrize("metric", ["audit_lost", "audit_fields_lost", "audit_stale", "audit_wrong"])
 def test_records_that_could_not_be_read_may_be_lost(metric: str) -> None:
     check = {"kind": "value", "below": 1}
     frame = trials(lambda: {metric: 0.0}, [{}], repetitions=8).with_columns(pl.lit(0.0).alias("audit_unread"))

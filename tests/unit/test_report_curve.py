@@ -71,6 +71,7 @@ def test_claims_may_ask_what_the_audit_found(model: ReportModel) -> None:
     figures = model.trials[0].figures
     names = ("records", "lost", "stale", "unread", "missing")
     assert [figures[f"audit_{name}"] for name in names] == [2000.0, 2.0, 4.0, 1.0, 3.0]
+    assert figures["audit_wrong"] == 9.0, "lost records, lost fields and older ones"
     assert "audit_lost" not in build(SAMPLE).trials[0].figures, "nothing was read back there"
 
 

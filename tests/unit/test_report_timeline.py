@@ -271,6 +271,17 @@ def test_what_did_not_happen_is_not_judged(model: ReportModel, metric: str) -> N
     assert found.direction == "confirmed", found.reasons
 
 
+def test_what_was_noticed_in_time_is_judged_though_the_way_back_did_not_end(model: ReportModel) -> None:
+    claim = asked("until_detected_s", {"kind": "value", "below": 30}).model_copy(
+        update={"where": {"timeline": "add-1"}}
+    )
+    frame = repeated(model, 6, actions_undone="healed (heal) unfinished").with_columns(
+        pl.lit(9.0).alias("until_detected_s")
+    )
+    [found] = judge([claim], frame, ["timeline"], small=False)
+    assert found.direction == "confirmed", found.reasons
+
+
 def test_actions_that_never_started_are_told() -> None:
     acted = Acted((one(how="never started"), one(id="b", do="restart", how="unfinished"), one(id="c")))
     assert figures(acted) == {"actions_undone": "a (kill) never started; b (restart) unfinished"}

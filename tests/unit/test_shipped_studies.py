@@ -194,7 +194,7 @@ def test_faults_read_every_acknowledged_write_back(name: str) -> None:
     for study in both_forms(find_study(name)):
         assert study is not None
         assert all(p.load.audit and p.workload.verify == "full" for p in study.points)
-        assert any(check.metric in ("audit_lost", "audit_missing") for check in study.checks)
+        assert any(check.metric in ("audit_wrong", "audit_lost", "audit_missing") for check in study.checks)
         assert all(c.check.every for c in study.checks if isinstance(c.check, Value) and c.check.below == 1)
 
 

@@ -145,6 +145,19 @@ def test_what_never_came_is_censored() -> None:
     assert joined([action("a", 20, 30, do="remove")], END_NS) is None
 
 
+def test_a_node_is_noticed_once() -> None:
+    """A server that hangs is killed once it was noticed, and is still missed then."""
+    hangs = action("hangs", 20, 33, do="freeze", nodes=("node2/regionserver",),
+                   milestones=(milestone("hangs", "node2", "detected", 32),))  # fmt: skip
+    dies = action("dies", 33, 36, do="kill", nodes=("node2/regionserver",),
+                  milestones=(milestone("dies", "node2", "detected", 36),))  # fmt: skip
+    other = action("other", 34, 50, do="kill", nodes=("node3",),
+                   milestones=(milestone("other", "node3", "detected", 49),))  # fmt: skip
+    assert until([hangs, dies], END_NS) == {"detected": 12.0}
+    assert until([dies, hangs], END_NS) == {"detected": 12.0}
+    assert until([hangs, dies, other], END_NS) == {"detected": 29.0}
+
+
 def test_what_came_after_the_run_did_not_come() -> None:
     """The director waits for what is under way and keeps its milestones, with their times."""
     end_ns = START_NS + 45 * NS

@@ -82,8 +82,11 @@ def _audited(manifest: Mapping[str, Any]) -> Row:
     audits = [part(phase, "summary", "audit") for phase in manifest.get("phases") or ()]
     found: Row = {}
     for said in filter(None, audits):
-        counts = {**said, "missing": int(said.get("lost") or 0) + int(said.get("unread") or 0)}
-        found |= {name: float(counts.get(name.removeprefix("audit_")) or 0) for name in AUDIT}
+        counts = {name: int(said.get(name.removeprefix("audit_")) or 0) for name in AUDIT}
+        lost = counts["audit_lost"]
+        counts["audit_missing"] = lost + counts["audit_unread"]
+        counts["audit_wrong"] = lost + counts["audit_fields_lost"] + counts["audit_stale"]
+        found |= {name: float(count) for name, count in counts.items()}
     return found
 
 

@@ -13,19 +13,15 @@ from steelyard.spec.asked import Asked
 from steelyard.spec.check_construction import by_construction
 from steelyard.spec.check_match import ambiguous
 from steelyard.spec.checks import (
-    Best,
     Check,
     Claim,
     Elsewhere,
-    Order,
     Ratio,
-    Scaling,
     Side,
     Sided,
     SlopeCheck,
-    Speedup,
-    Trend,
     Where,
+    levels_of,
 )
 from steelyard.spec.levels import level_number, level_text
 from steelyard.spec.lines import Place
@@ -165,7 +161,7 @@ def _said_levels(asked: Asked) -> Iterator[tuple[Place, str, Any]]:
         conditions = [
             claim.where,
             *(side.where for _, side in _sides(claim, place)),
-            *_levels_of(claim.check),
+            levels_of(claim.check),
         ]
         yield from ((place, factor, level) for where in conditions for factor, level in _each(where))
         if claim.covers and any(level_number(level) is None for level in claim.covers):
@@ -177,18 +173,6 @@ def _said_levels(asked: Asked) -> Iterator[tuple[Place, str, Any]]:
             *({**values.at, plot.x: values.x} for values in plot.paper),
         ]
         yield from ((("figures", number), f, level) for where in conditions for f, level in _each(where))
-
-
-def _levels_of(check: Check) -> Iterator[Where]:
-    """The levels of its factor that a check names."""
-    if isinstance(check, Trend):
-        yield {check.factor: check.levels}
-    elif isinstance(check, Order):
-        yield {check.factor: tuple(level for group in check.groups for level in group)}
-    elif isinstance(check, Best) and check.level is not None:
-        yield {check.factor: check.level}
-    elif isinstance(check, (Scaling, Speedup)):
-        yield {check.factor: tuple(level for level in (check.first, check.last) if level is not None)}
 
 
 def _each(where: Where) -> Iterator[tuple[str, Any]]:

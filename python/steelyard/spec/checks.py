@@ -48,6 +48,7 @@ __all__ = [
     "Value",
     "Where",
     "Why",
+    "levels_of",
 ]
 
 Check = Annotated[
@@ -187,6 +188,19 @@ class Claim(Model):
         """The unit in which it is spoken of: the check's, or else the first that a printed figure has."""
         said = [getattr(self.check, "unit", ""), *(told.unit for told in self.sources.values())]
         return next(filter(None, said), "")
+
+
+def levels_of(check: Check) -> Where:
+    """The levels of its factor that a check names."""
+    if isinstance(check, Trend):
+        return {check.factor: check.levels}
+    if isinstance(check, Order):
+        return {check.factor: tuple(level for group in check.groups for level in group)}
+    if isinstance(check, Best) and check.level is not None:
+        return {check.factor: check.level}
+    if isinstance(check, (Scaling, Speedup)):
+        return {check.factor: tuple(level for level in (check.first, check.last) if level is not None)}
+    return {}
 
 
 def unit_of(metric: str) -> str:

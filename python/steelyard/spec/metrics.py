@@ -160,10 +160,12 @@ AUDIT = {
     "audit_lost": Named("records lost, of those read back after the run", ""),
     "audit_fields_lost": Named("fields lost of other records, read back after the run", ""),
     "audit_stale": Named("fields older than acknowledged, read back after the run", ""),
+    "audit_wrong": Named("records or fields lost or older than acknowledged, read back after the run", ""),
     "audit_unread": Named("records that could not be read back after the run", ""),
     "audit_missing": Named("records lost or that could not be read back after the run", ""),
 }
 """What `load.audit` found of acknowledged writes: each `audit_NAME` is NAME of the audit's summary;
+wrong is lost + fields_lost + stale: an update that was lost leaves the record, with what it held before;
 missing is lost + unread."""
 
 PLAIN = CLIENT | INSIDE | TIMELINE | PROVISION | AUDIT

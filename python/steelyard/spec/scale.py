@@ -35,6 +35,9 @@ class Scale(ActionBase):
     least: PositiveInt
     most: PositiveInt
     """Nodes."""
+    limited: bool = True
+    """Nodes that join are under their CPU quota from their first instruction; otherwise from when they have
+    joined."""
 
     @property
     def capabilities(self) -> tuple[str, ...]:

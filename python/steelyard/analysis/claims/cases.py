@@ -23,7 +23,7 @@ from steelyard.spec.checks import (
     Trend,
     Value,
 )
-from steelyard.spec.levels import level_number, level_text
+from steelyard.spec.levels import level_number
 
 Judged = Sequence[tuple[Cell, str]]
 """Cells, each with the metric that is asked of it."""
@@ -175,20 +175,3 @@ def _listed(claim: Claim, trials: Trials) -> tuple[Any, ...]:
 def all_levels(trials: Trials, factor: str) -> tuple[Any, ...]:
     """Every level of a factor that a trial has."""
     return tuple(trials.frame[factor].drop_nulls().unique(maintain_order=True).to_list())
-
-
-def uncovered(claim: Claim, judged: Judged) -> str:
-    """What of the range that the claim speaks of no trial of this form has, in words."""
-    levels = [level for cell, _ in judged if (level := dict(cell.key).get(claim.factor)) is not None]
-    numbers = [number for level in claim.covers if (number := level_number(level)) is not None]
-    if len(numbers) < len(claim.covers):
-        there = {level_text(level) for level in levels}
-        absent = [level_text(level) for level in claim.covers if level_text(level) not in there]
-        return f"{claim.factor} {', '.join(absent)} left out" if absent else ""
-    measured = [number for level in levels if (number := level_number(level)) is not None]
-    if not measured or not numbers or (min(measured) <= min(numbers) and max(measured) >= max(numbers)):
-        return ""
-    return (
-        f"{claim.factor} {min(measured):g} to {max(measured):g} measured, "
-        f"{min(numbers):g} to {max(numbers):g} claimed"
-    )

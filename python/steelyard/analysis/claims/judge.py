@@ -8,7 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.analysis.claims.cases import Case, Judged, case, uncovered
+from steelyard.analysis.claims.cases import Case, Judged, case
+from steelyard.analysis.claims.covered import left_out, uncovered
 from steelyard.analysis.claims.looks import ONE_TEST, Looks
 from steelyard.analysis.claims.verdict import Answer, Finding, Source, Verdict, sign, size
 from steelyard.analysis.evidence import Cell, Histograms, Series, Trials
@@ -117,6 +118,8 @@ def _one(claim: Claim, trials: Trials, small: bool) -> Verdict:
     try:
         made = case(claim, trials)
     except ValueError as error:
+        if small and (left := left_out(claim, trials)):  # the full form has every level that a claim names
+            return _not_covered(nothing(claim, small), left)
         return nothing(claim, small, str(error))
     reasons = _against(made.judged, claim) + _one_start(made.beside)
     if made.missing:

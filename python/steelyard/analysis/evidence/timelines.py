@@ -9,15 +9,15 @@ from typing import Any
 from steelyard.spec.metrics import BEYOND, CENSORED, LOAD, UNDONE, is_of_timeline, is_until
 
 Rows = Sequence[Mapping[str, Any]]
-FOUND = ("audit_lost", "audit_fields_lost", "audit_stale")
+FOUND = ("audit_lost", "audit_fields_lost", "audit_stale", "audit_wrong")
 """Figures of the records that an audit could read."""
 HOST = {"host_busy_s": "over 95 % busy", "host_stolen_s": "over 1 % stolen"}
 
 
 def undone(rows: Rows, metric: str) -> list[str]:
-    """What speaks against judging trials with actions that were not done. Times are censored instead, and the
-    load went before."""
-    if metric in CENSORED or metric.startswith(LOAD):
+    """What speaks against judging trials with actions that were not done. Times are censored or
+    missing instead: a node was noticed, although its restart did not end. The load went before."""
+    if metric in CENSORED or is_until(metric) or metric.startswith(LOAD):
         return []
     told = [str(words) for row in rows if (words := row.get(UNDONE))]
     if not told:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from steelyard.results.actions import ActionTimes, MilestoneRow
 
 NS = 1e9
+FIRST = ("detected",)
+"""Of these a node's first counts: that it is still missed is told again when it is killed after it hung."""
 JOINED = ("joined", "assigned")
 """The milestone from which on a node that was added does its share: of Cassandra's, of HBase's."""
 
@@ -84,8 +86,8 @@ def passed(action: ActionTimes) -> tuple[Passed, ...]:
 
 
 def until(actions: Sequence[ActionTimes], run_end_ns: int) -> dict[str, float]:
-    """Milestone -> seconds from the first action's start until the last node passed it; none that a node did
-    not pass which an action names, and another of whose nodes did.
+    """Milestone -> seconds from the first action's start until the last node passed it, or `detected` for the
+    first time; none that a node did not pass which an action names, and another of whose nodes did.
 
     Args:
         actions: those that started.
@@ -95,10 +97,19 @@ def until(actions: Sequence[ActionTimes], run_end_ns: int) -> dict[str, float]:
         return {}
     first = min(a.started_ns or 0 for a in actions)
     found: dict[str, float] = {}
-    for row in _milestones(actions, run_end_ns):
+    for row in _told_first(_milestones(actions, run_end_ns)):
         found[row.what] = max(found.get(row.what, 0.0), (row.t_ns - first) / NS)
     lacking = {what for action in actions for what in _lacking(action, run_end_ns)}
     return {what: seconds for what, seconds in found.items() if what not in lacking}
+
+
+def _told_first(rows: Iterable[MilestoneRow]) -> Iterator[MilestoneRow]:
+    """All in the order of time, but what was told of a node before and counts once."""
+    seen: set[tuple[str, str]] = set()
+    for row in sorted(rows, key=lambda row: row.t_ns):
+        if row.what not in FIRST or (row.what, row.node) not in seen:
+            yield row
+        seen.add((row.what, row.node))
 
 
 def _lacking(action: ActionTimes, run_end_ns: int) -> set[str]:

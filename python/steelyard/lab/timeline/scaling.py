@@ -42,7 +42,9 @@ class Scaling:
         self._made += 1
         self.change = f"{rule.id}-{self._made}"
         said = {"id": self.change, "at": 0.0, "limit": rule.limit}
-        return Add(do="add", **said) if decision == "add" else Remove(do="remove", **said)
+        if decision == "add":
+            return Add(do="add", limited=rule.limited, **said)
+        return Remove(do="remove", **said)
 
     def ended(self, t_ns: int) -> None:
         """Its change has ended, in whatever way, and nothing of it goes on."""

@@ -1,0 +1,68 @@
+"""What a claim speaks of and a form of the study leaves out, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from steelyard.analysis.evidence import Cell, Trials
+from steelyard.spec.checks import Claim, Sided, Where, levels_of
+from steelyard.spec.levels import level_number, level_text
+
+
+def uncovered(claim: Claim, judged: Sequence[tuple[Cell, str]]) -> str:
+    """What of the range that the claim speaks of no trial of this form has."""
+    levels = [level for cell, _ in judged if (level := dict(cell.key).get(claim.factor)) is not None]
+    numbers = [number for level in claim.covers if (number := level_number(level)) is not None]
+    if len(numbers) < len(claim.covers):
+        there = {level_text(level) for level in levels}
+        absent = [level_text(level) for level in claim.covers if level_text(level) not in there]
+        return f"{claim.factor} {', '.join(absent)} left out" if absent else ""
+    measured = [number for level in levels if (number := level_number(level)) is not None]
+    if not measured or not numbers or (min(measured) <= min(numbers) and max(measured) >= max(numbers)):
+        return ""
+    return (
+        f"{claim.factor} {min(measured):g} to {max(measured):g} measured, "
+        f"{min(numbers):g} to {max(numbers):g} claimed"
+    )
+
+
+def left_out(claim: Claim, trials: Trials) -> str:
+    """Levels that the claim names and no trial of this form has. Of a condition that names several one is
+    enough.
+
+    Args:
+        claim: that cannot be judged.
+        trials: all of the form, planned ones included.
+    """
+    found: dict[str, list[str]] = {}
+    for column, levels in (*_conditions(claim), *_along(claim)):
+        there = {level_text(level) for level in trials.frame[column]}
+        wanted = [level_text(level) for level in levels]
+        if there.isdisjoint(wanted):
+            found.setdefault(column, []).extend(wanted)
+    told = [f"{column} {', '.join(dict.fromkeys(levels))}" for column, levels in found.items()]
+    return f"{' and '.join(told)} left out" if told else ""
+
+
+def _conditions(claim: Claim) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """(column, levels) of all that the claim and its sides ask of trials."""
+    sides = (claim.check.numerator, claim.check.denominator) if isinstance(claim.check, Sided) else ()
+    asked: tuple[Where, ...] = (claim.where, *(side.where for side in sides))
+    for where in asked:
+        for column, said in where.items():
+            yield column, said if isinstance(said, tuple) else (said,)
+
+
+def _along(claim: Claim) -> list[tuple[str, tuple[Any, ...]]]:
+    """The same of the levels of its factor that a claim names, each for itself; numbers in `covers` are the
+    ends of a range."""
+    words = any(level_number(level) is None for level in claim.covers)
+    said = [*_each(levels_of(claim.check)), *((claim.factor, level) for level in claim.covers if words)]
+    return [(factor, (level,)) for factor, level in said]
+
+
+def _each(where: Where) -> Iterator[tuple[str, Any]]:
+    for factor, said in where.items():
+        for level in said if isinstance(said, tuple) else (said,):
+            yield factor, level
