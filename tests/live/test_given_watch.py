@@ -90,7 +90,7 @@ def test_virtual_tables_tell_what_the_agent_tells(cassandra3: CassandraTestbed) 
 
     def both() -> tuple[dict[str, float], dict[str, float]]:
         session = VirtualTables(node.place).open()
-        by_tables = session.ask()
+        by_tables = {name: value for one in session.ask() for name, value in one.values.items()}
         session.close()
         answer = cassandra3.host.ask_agent((node.spec.agent_address, AGENT_PORT), "metrics")
         return by_tables, answer["metrics"]
