@@ -164,7 +164,7 @@ def test_an_answer_that_is_late_is_not_taken_and_told() -> None:
     await_samples(sampler, "node", SSTABLES, 3)
     sampler.stop()
     assert 1.0 not in sampler.frame().filter(source="node", metric=SSTABLES)["value"].to_list()
-    assert sampler.missing["node.server_* (all)"] == "answers that took longer than 1 s: 1"
+    assert sampler.missing["node.server_* (all)"] == "no answer to questions within 1 s: 1"
 
 
 def test_whatever_goes_wrong_is_told() -> None:

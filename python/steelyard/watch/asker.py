@@ -186,11 +186,12 @@ class Askers:
         found: dict[str, str] = {}
         for asker in [*self._before, *self._now]:
             name = f"{asker.target.name}.{asker.inquiry.what}"
-            found |= {
-                f"{name} ({what})": f"answers that took longer than {LATE_S:g} s: {count}"
+            late = {
+                what: f"no answer to questions within {LATE_S:g} s: {count}"
                 for what, count in dict(asker.late).items()
+                if what not in asker.lacking
             }
-            found |= {f"{name} ({what})": why for what, why in asker.lacking.items()}
+            found |= {f"{name} ({what})": why for what, why in {**asker.lacking, **late}.items()}
             gaps, asked, why = asker.gaps
             if gaps:
                 share = f"no answer to {gaps} of {asked} samples" if asker.answered else "never answered"
