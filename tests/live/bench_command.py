@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,9 @@ from steelyard.results.read import Run, TrialResult, open_run
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "steelyard.data" / "scripts" / "steelyard"
 LIMIT_S = 280
+"""Of each wait for a command; two are shorter than a test may take, so that what it said is shown."""
+END_WITHIN_S = 60.0
+"""What is killed, and an engine whose standard input has ended, is gone by then."""
 
 
 class Command:
@@ -60,7 +65,7 @@ class Command:
         with self._heard:
             heard = self._heard.wait_for(lambda: found() or not self._reader.is_alive(), LIMIT_S)
         line = found()
-        assert heard
+        assert heard, "\n".join(["nothing of the kind was said:", *self.lines])
         assert line, "\n".join(self.lines)
         self.family |= {p.pid for p in psutil.Process(self.process.pid).children(recursive=True)}
         return line
@@ -70,9 +75,12 @@ class Command:
         children = psutil.Process(self.process.pid).children(recursive=True)
         return [child for child in children if word in " ".join(child.cmdline())]
 
-    def end(self) -> int:
+    def end(self, limit_s: float = LIMIT_S) -> int:
         """Wait for its end; returns the exit code."""
-        code = self.process.wait(LIMIT_S)
+        try:
+            code = self.process.wait(limit_s)
+        except subprocess.TimeoutExpired as error:
+            raise AssertionError("\n".join(["it does not end:", *self.lines])) from error
         self._reader.join()
         return code
 
@@ -104,10 +112,23 @@ def offered(summary: Mapping[str, Any]) -> int:
 
 
 def ours(folder: Path) -> list[str]:
-    """Command lines of processes that still name the folder."""
-    found = []
-    for process in psutil.process_iter(["cmdline"]):
-        line = " ".join(process.info["cmdline"] or [])
-        if str(folder) in line and process.pid != os.getpid() and "pytest" not in line:
-            found.append(line)
-    return found
+    """Command lines of processes that name the folder or what is in it: not of this one, nor of those that
+    have started it.
+
+    Args:
+        folder: a command's own, since clusters of the tests' session, or of the test itself, live beside it.
+    """
+    named = re.compile(re.escape(str(folder)) + r"(?![\w.-])")
+    before = {os.getpid(), *(process.pid for process in psutil.Process().parents())}
+    lines = {
+        process.pid: " ".join(process.info["cmdline"] or []) for process in psutil.process_iter(["cmdline"])
+    }
+    return [line for pid, line in lines.items() if pid not in before and named.search(line)]
+
+
+def left_running(folder: Path) -> list[str]:
+    """Those of a command that has ended which do not end, either; waits for those that do."""
+    until = time.monotonic() + END_WITHIN_S
+    while (left := ours(folder)) and time.monotonic() < until:
+        time.sleep(0.1)
+    return left

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from bench_command import Command, ours
+from bench_command import Command, left_running
 
 
 @pytest.fixture
@@ -23,4 +23,5 @@ def command(tmp_path: Path) -> Iterator[Callable[[str], Command]]:
         if one.process.poll() is None:
             one.process.terminate()
             one.end()
-    assert ours(tmp_path) == []
+    left = [line for one in started for line in left_running(one.out)]
+    assert left == []

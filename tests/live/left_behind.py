@@ -6,11 +6,9 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from bench_command import ours
+from bench_command import END_WITHIN_S, ours
 
 from steelyard.hosts import cgroup, namespaces
-
-GRACE_S = 5.0
 
 
 def _text(file: Path) -> str:
@@ -51,7 +49,7 @@ def left_in_the_end(name: str, out: Path, state: Path, before: set[str]) -> dict
 
     `before` are the folders of other clusters' records.
     """
-    until = time.monotonic() + GRACE_S
+    until = time.monotonic() + END_WITHIN_S
     while (left := left_of(name, out, folders(state) - before)) and time.monotonic() < until:
         time.sleep(0.1)
     return left

@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ssh_machines import LIMIT_S, RUN, Machines, ended, machines, until_line
+from ssh_machines import AHEAD_S, LIMIT_S, RUN, Machines, ended, machines, until_line
 from test_many_hosts import OPERATIONS, asked, manifest, run_of
 
 from steelyard.engine.path import find_engine
 
 PORT = 8786
+NS = 1_000_000_000
 CLUSTER = """name = "own"
 [system]
 kind = "null"
@@ -132,7 +133,9 @@ def test_workers_of_others_are_load_hosts_and_live_on(dask: Dask, tmp_path: Path
     assert (summary["operations"], len(summary["engines"])) == (OPERATIONS, 2)
     assert sum(asked(summary).values()) == OPERATIONS
     assert [host["name"] for host in said["hosts"]] == [f"{dask.address}/{one}" for one in dask.two.addresses]
-    assert [host["clock"]["bound_ns"] < 10_000_000 for host in said["hosts"]] == [True, True]
+    for i, host in enumerate(said["hosts"], 1):
+        for measured in host["clock"]["measured"]:
+            assert abs(measured["offset_ns"] - i * AHEAD_S * NS) <= measured["bound_ns"] < NS
     assert [dask.ours(i) for i in (1, 2)] == [[], []]
     assert [dask.worker(i) for i in (1, 2)] == before
 

@@ -121,7 +121,6 @@ def study(point: Point, out: Path) -> str:
     return text
 
 
-@pytest.mark.timeout(280)
 @pytest.mark.skipif(os.geteuid() != 0, reason="networks and disks of nodes' own need root")
 @pytest.mark.parametrize("point", wanted(), ids=str)
 def test_the_next_command_leaves_nothing_of_a_laboratory_killed_while_it_acts(

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import psutil
-import pytest
 from bench_command import Command
 
 pytest_plugins = ["bench_fixtures"]
@@ -43,7 +42,6 @@ command = ["sleep", "12345"]
 """
 
 
-@pytest.mark.timeout(120)
 def test_commands_of_the_users_own_change_a_system_while_it_serves(command: Start, tmp_path: Path) -> None:
     path = tmp_path / "scale.toml"
     path.write_text(STUDY.replace("SCALED", str(tmp_path / "scaled")))

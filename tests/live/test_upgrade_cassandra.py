@@ -88,7 +88,6 @@ def keys(node: LocalNode) -> set[int]:
         return {int.from_bytes(cell or b"") for (cell,) in probe.query("SELECT k FROM k.t", QUORUM)}
 
 
-@pytest.mark.timeout(280)
 def test_a_ring_is_upgraded_twice_under_load_and_loses_nothing(
     cluster: Make, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

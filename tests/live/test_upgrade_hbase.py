@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from background_writer import BackgroundWriter
 from over_the_wire import create_table, put, value
 
@@ -70,7 +69,6 @@ def jars(cluster: HBaseTestbed) -> dict[str, str]:
     return found
 
 
-@pytest.mark.timeout(280)
 def test_masters_then_region_servers_are_upgraded_under_load_and_lose_nothing(
     hbase_cluster: Make, tmp_path: Path
 ) -> None:

@@ -31,15 +31,14 @@ def status(*parts: bytes) -> wire.Fields:
     return wire.parse(wire.field(1, b"".join(parts)))
 
 
-@pytest.fixture
-def cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+def answering(monkeypatch: pytest.MonkeyPatch, second_info_port: int) -> None:
     """Two region servers, one beside the active master, and a master that stands by."""
     answers: Mapping[str, wire.Fields] = {
         "GetClusterId": wire.parse(wire.field(1, "abc")),
         "GetActiveMaster": wire.parse(wire.field(1, server("127.0.0.1", 16000))),
         "GetClusterStatus": status(
             wire.field(2, live("127.0.0.1", 16020, 16030)),
-            wire.field(2, live("127.0.0.2", 16020, 26030)),
+            wire.field(2, live("127.0.0.2", 16020, second_info_port)),
             wire.field(7, server("127.0.0.1", 16000)),
             wire.field(8, server("127.0.0.3", 17000)),
             wire.field(10, 16011),
@@ -50,6 +49,11 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> None:
         return answers[method]
 
     monkeypatch.setattr(wire, "ask", ask)
+
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(monkeypatch, 26030)
 
 
 @pytest.mark.usefixtures("cluster")
@@ -66,6 +70,20 @@ def test_each_server_is_asked_where_it_says() -> None:
     nodes = testbed.facts()["nodes"]
     assert [node["roles"] for node in nodes] == [["regionserver", "master"], ["regionserver"], ["master"]]
     assert testbed.facts()["warnings"] == []
+
+
+@pytest.mark.parametrize("off", [2**32 - 1, 2**64 - 1, 65536])
+def test_a_server_without_pages_is_named_and_not_asked(monkeypatch: pytest.MonkeyPatch, off: int) -> None:
+    """Its port is told as -1, of 32 or of 64 bits."""
+    answering(monkeypatch, off)
+    testbed, said = HBaseHostsTestbed(HBaseHostsSystem(hosts=("127.0.0.1",))), list[str]()
+    testbed.up(said.append)
+    assert [target.name for target in testbed.targets()] == ["127.0.0.1", "127.0.0.3"]
+    why = "127.0.0.2 is not watched: the regionserver 127.0.0.2:16020 has no pages"
+    assert testbed.facts()["warnings"] == [why] == said[-1:]
+    assert [node["info_ports"] for node in testbed.facts()["nodes"]][1] == {}
+    with pytest.raises(OSError, match="has no pages"):
+        testbed._pending()
 
 
 @pytest.mark.usefixtures("cluster")

@@ -91,6 +91,7 @@ def test_a_sine_is_one_within_a_fifth_of_a_percent(
         ({"kind": "steps", "rates": [1, -1], "every": 9}, "curve.rates.1: .*greater than or equal to 0"),
         ({"kind": "flash-crowd", "base": 9, "peak": 9, "at": 6}, "peak 9 is not above the base, 9"),
         ({"kind": "sine", "mean": 5, "amplitude": 1, "period": "1s", "for": "2h"}, "at most 20,000"),
+        ({"kind": "sine", "mean": 5, "amplitude": 1, "period": 1e-300, "for": 1e300}, "at most 20,000"),
     ],
 )
 def test_a_form_that_makes_no_sense_is_refused_in_words(said: dict[str, Any], words: str) -> None:
@@ -167,6 +168,7 @@ def test_a_curve_that_is_laid_over_a_trace_is_not_of_its_file(tmp_path: Path) ->
         ("0,1\n5,3\n5,4\n", r"day\.csv:3: second 5 does not come after 5"),
         ("a,b\nc,d\n", r"day\.csv:2"),
         ("0,1\n5,nan\n", r"day\.csv:2"),
+        (f"0,1\n5,{'3' * 200_000}\n", r"day\.csv:2: field larger than field limit"),
     ],
 )
 def test_a_file_that_is_no_trace_is_refused_with_its_line(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -96,6 +97,16 @@ def test_a_command_s_status_and_words_are_its_own(tmp_path: Path, status: int) -
     words = ["sh", "-c", 'echo "$1" "$2"; exit $3', "-", "a  b", "$HOME", str(status)]
     assert run_command(words, log, threading.Event()) == status
     assert log.read_text().splitlines()[-1] == "a  b $HOME"
+
+
+@pytest.mark.skipif(not shutil.which("setpriv"), reason="no `setpriv` program")
+def test_a_command_can_be_interrupted_as_it_would_be_without_us(tmp_path: Path) -> None:
+    log, program = tmp_path / "it.txt", tmp_path / "with=sign"
+    program.write_text("#!/bin/sh\ngrep SigIgn /proc/self/status\n")
+    program.chmod(0o755)
+    assert run_command([str(program)], log, threading.Event()) == 0
+    ignored = int(log.read_text().split()[-1], 16)
+    assert not [number.name for number in (signal.SIGINT, signal.SIGQUIT) if ignored >> number - 1 & 1]
 
 
 def test_what_cannot_be_run_is_told_as_it_is(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -15,6 +16,7 @@ from trial_fixtures import Bed, fail, trial_run, with_timeline
 from steelyard.hosts.say import Say
 from steelyard.lab.signals import Interrupts
 from steelyard.results.read import open_run
+from steelyard.systems.changes import Note
 
 
 @pytest.mark.usefixtures("fake_engine")
@@ -130,6 +132,36 @@ def test_what_an_action_did_while_the_system_went_down_goes_down_too(
     run.run()
     assert run.manifest.status == "done"
     assert bed.calls[-2:] == ["flushed", "down"] or bed.calls[-2:] == ["down", "flushed"]
+
+
+class Upgraded(Bed):
+    """Its node comes up with another version when the run is over."""
+
+    capabilities = frozenset({"upgrade"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.version = "4.1"
+
+    def upgrade_order(self) -> Sequence[str]:
+        return ["node1"]
+
+    def upgrade(self, _name: str, version: str, _note: Note, _say: Say) -> None:
+        time.sleep(1.5)
+        self.version = version
+
+    def versions(self) -> Mapping[str, str]:
+        return {"node1": self.version}
+
+    def members(self) -> Sequence[str]:
+        return ["node1"]
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_versions_are_told_when_upgrades_have_ended(tmp_path: Path) -> None:
+    run = with_timeline(trial_run(tmp_path, Upgraded(), duration_s=0.5), "0 upgrade version=5.0")
+    run.run()
+    assert run.manifest.system["upgraded"] == {"node1": "5.0"}
 
 
 @pytest.mark.usefixtures("fake_engine")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from watching import await_missing, await_samples
 from steelyard.systems.cassandra import virtual_tables
 from steelyard.systems.cassandra.cql_probe import LoginRefusedError
 from steelyard.systems.cassandra.login import Login
-from steelyard.systems.cassandra.virtual_tables import VirtualTables, requests, streams
+from steelyard.systems.cassandra.virtual_tables import CqlSession, VirtualTables, requests, streams
 from steelyard.watch import Sampler
 from steelyard.watch.inquiry import NothingToldError
 from steelyard.watch.target import WatchTarget
@@ -43,41 +45,79 @@ TOLD = {
 }  # fmt: skip
 
 
+def told(session: CqlSession) -> dict[str, float]:
+    """What it answers in time."""
+    return {name: value for one in session.ask() if not one.late for name, value in one.values.items()}
+
+
+@dataclass
+class Slow(Script):
+    """The same, with so many seconds before the next answers of a table, by its name."""
+
+    waits: dict[str, list[float]] = field(default_factory=dict)
+
+    def answer(self, opcode: int, body: bytes) -> tuple[int, bytes]:
+        answered = super().answer(opcode, body)
+        if self.asked and (left := self.waits.get(self.asked[-1])):
+            time.sleep(left.pop(0))
+        return answered
+
+
 def test_what_a_node_tells() -> None:
     script = Script(TABLES)
     with serving(script) as place:
         session = VirtualTables(place).open()
-        assert session.ask() == {f"server_{name}": value for name, value in TOLD.items()}
+        assert told(session) == {f"server_{name}": value for name, value in TOLD.items()}
         script.asked.clear()
-        assert "server_client_reads_total" not in session.ask()
+        assert "server_client_reads_total" not in told(session)
         session.close()
     assert script.asked == [VIEWS + name for name in ("thread_pools", "sstable_tasks", "streaming")]
     assert session.lacking == virtual_tables.UNTOLD
+
+
+def test_tables_that_are_slow_together_are_each_in_time() -> None:
+    with serving(Slow(TABLES, waits={VIEWS + "caches": [0.6], VIEWS + "clients": [0.6]})) as place:
+        session = VirtualTables(place).open()
+        assert told(session) == {f"server_{name}": value for name, value in TOLD.items()}
+        session.close()
+
+
+def test_a_table_that_is_late_is_lost_alone_and_asked_for_again() -> None:
+    late = VIEWS + "local_read_latency"
+    script = Slow(TABLES, waits={late: [1.2, 1.2]})
+    with serving(script) as place:
+        session = VirtualTables(place).open()
+        for times in (1, 2, 2):  # two that are late on end: its turn comes with the others
+            found = told(session)
+            assert ("server_local_writes_total" in found) == (times == script.asked.count(late) == 1)
+            assert "server_local_reads_total" not in found
+            assert script.asked.count(late) == times
+        session.close()
 
 
 def test_a_table_that_a_release_lacks_is_asked_for_once() -> None:
     script = Script({name: rows for name, rows in TABLES.items() if not name.endswith("streaming")})
     with serving(script) as place:
         session = VirtualTables(place).open()
-        assert "server_streams_active" not in session.ask()
-        session.ask()
+        assert "server_streams_active" not in told(session)
+        told(session)
         session.close()
     assert script.asked.count(VIEWS + "streaming") == 1
     assert session.lacking["streaming"] == "table system_views.streaming does not exist"
 
 
 @pytest.mark.parametrize(
-    ("refusal", "told"),
+    ("refusal", "why"),
     [
         (Refusal(0x2200, "keyspace system_views does not exist"), "as Cassandra has from 4.0 on .keyspace"),
         (Refusal(0x2100, "User bench has no SELECT permission"), "GRANT SELECT ON KEYSPACE system_views"),
     ],
 )
-def test_that_there_is_nothing_to_be_had_is_said(refusal: Refusal, told: str) -> None:
+def test_that_there_is_nothing_to_be_had_is_said(refusal: Refusal, why: str) -> None:
     with serving(Script(dict.fromkeys(TABLES, refusal))) as place:
         session = VirtualTables(place).open()
-        with pytest.raises(NothingToldError, match=told):
-            session.ask()
+        with pytest.raises(NothingToldError, match=why):
+            told(session)
         session.close()
 
 
@@ -87,7 +127,7 @@ def test_an_overloaded_server_is_asked_again() -> None:
         session = VirtualTables(place).open()
         for _ in range(2):
             with pytest.raises(OSError, match="overloaded"):
-                session.ask()
+                told(session)
         session.close()
 
 

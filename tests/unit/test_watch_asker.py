@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from watching import await_missing, await_samples
 
 from steelyard.systems.waiting import wait_until
 from steelyard.watch import Sampler
-from steelyard.watch.inquiry import NothingToldError
+from steelyard.watch.asker import END_WITHIN_S, Askers
+from steelyard.watch.inquiry import Answer, NothingToldError
 from steelyard.watch.target import WatchTarget
 
 PERIOD_S = 0.05
 SSTABLES = "server_sstables"
+TOOK = "took"
+"""How long a scripted answer says that it took, s."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +48,10 @@ class Script:
     def lacking(self) -> Mapping[str, str]:
         return {"heap": "nobody tells it"}
 
-    def ask(self) -> dict[str, float]:
+    def ask(self) -> Iterator[Answer]:
         self.opened[-1] += 1
-        return dict(self.answer(sum(self.opened) - 1))
+        values = self.answer(sum(self.opened) - 1)
+        yield Answer("all", values, time.monotonic_ns(), values.get(TOOK, 0.0))
 
     def close(self) -> None: ...
 
@@ -115,7 +120,51 @@ def test_one_that_hangs_holds_up_nobody() -> None:
     await_samples(sampler, "machine", "cpu_seconds_total", 5)
     sampler.stop()
     let_go.set()
-    assert sampler.missing["frozen.server_*"] == "never answered: not asked yet"
+    assert sampler.missing["frozen.server_*"].startswith("never answered: no answer for ")
+
+
+def test_a_question_under_way_at_the_end_is_no_gap() -> None:
+    let_go, awaited = threading.Event(), threading.Event()
+
+    def second_hangs(before: int) -> Mapping[str, float]:
+        if before == 1:
+            awaited.set()
+            let_go.wait(60)
+        return {SSTABLES: 3.0}
+
+    asked, script = Askers(lambda *_: None, 2 * 10**9), Script("node", second_hangs)
+    asked.retarget([WatchTarget("node", inquiries=(script,))])
+    assert awaited.wait(60)
+    asked.stop()
+    assert "node.server_*" not in asked.missing
+    let_go.set()
+
+
+def test_several_that_hang_share_the_wait_at_the_end() -> None:
+    let_go = threading.Event()
+
+    def hanging(_: int) -> Mapping[str, float]:
+        let_go.wait(60)
+        return {}
+
+    asked = Askers(lambda *_: None, 10**9)
+    scripts = [Script(f"frozen{n}", hanging) for n in range(20)]
+    asked.retarget([WatchTarget(script.name, inquiries=(script,)) for script in scripts])
+    began = time.monotonic()
+    asked.stop()
+    let_go.set()
+    assert time.monotonic() - began < 10 * END_WITHIN_S
+
+
+def test_an_answer_that_is_late_is_not_taken_and_told() -> None:
+    def late_once(before: int) -> Mapping[str, float]:
+        return {SSTABLES: float(before), TOOK: 1.5 if before == 1 else 0.1}
+
+    sampler = sampling(Script("node", late_once))
+    await_samples(sampler, "node", SSTABLES, 3)
+    sampler.stop()
+    assert 1.0 not in sampler.frame().filter(source="node", metric=SSTABLES)["value"].to_list()
+    assert sampler.missing["node.server_* (all)"] == "no answer to questions within 1 s: 1"
 
 
 def test_whatever_goes_wrong_is_told() -> None:

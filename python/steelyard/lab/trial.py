@@ -307,12 +307,12 @@ class TrialRun:
     def _end_actions(self) -> None:
         """Give actions that were cut short a moment; those that wait for servers end when these are gone."""
         assert self.director is not None  # noqa: S101 - called when there is one
-        if isinstance(self.testbed, Upgrades) and any(a.what == "upgrade" for a in self.trial.timeline):
-            self.manifest.system["upgraded"] = dict(self.testbed.versions())
         left = self.director.join(0 if self.interrupts.aborted else ACTIONS_GRACE_S)
         if left and self.lease.keep:
             self.lease.keep = False  # they would go on in the next trial
             self.manifest.warn("action", f"still under way, so that no cluster is kept: {', '.join(left)}")
+        if isinstance(self.testbed, Upgrades) and any(a.what == "upgrade" for a in self.trial.timeline):
+            self.manifest.system["upgraded"] = dict(self.testbed.versions())
 
     def _look_at_cluster(self, before: Shape) -> None:
         """Keep the cluster for the next trial only if this one's actions have left it as it was."""

@@ -82,7 +82,8 @@ class Sine(Model):
         return self
 
     def points(self) -> Points:
-        """`A_PERIOD` in each period, and its end."""
+        """`A_PERIOD` in each period, and its end. Raises ValueError: they are too many."""
+        _check_count(self.lasts / self.period * A_PERIOD)
         step = self.period / A_PERIOD
         times = [n * step for n in range(math.ceil(self.lasts / step))]
         return [[at, self._rate(at)] for at in (*times, self.lasts)]
@@ -163,9 +164,13 @@ def points_of(said: dict[str, Any]) -> Points:
     except ValidationError as error:
         raise ValueError("; ".join(map(_fault, error.errors()))) from None
     found = shape.points()
-    if len(found) > MOST:
-        raise ValueError(f"a curve of {len(found):,} points; at most {MOST:,}")
+    _check_count(len(found))
     return found
+
+
+def _check_count(points: float) -> None:
+    if points > MOST:
+        raise ValueError(f"a curve of {points:,.0f} points; at most {MOST:,}")
 
 
 def _fault(error: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 FORM = "expected lines of a second and a rate, such as 60,1200"
@@ -27,7 +28,7 @@ def read_trace(path: Path) -> list[tuple[float, float]]:
         raise ValueError(f"trace {path}: no text; {FORM}") from None
     found: list[tuple[float, float]] = []
     heading = True  # one at most, above all figures
-    for number, row in enumerate(csv.reader(lines), start=1):
+    for number, row in enumerate(_rows(path, lines), start=1):
         if not row or row[0].lstrip().startswith("#"):
             continue
         point = _point(row)
@@ -45,6 +46,15 @@ def read_trace(path: Path) -> list[tuple[float, float]]:
         raise ValueError(f"trace {path}: fewer than two lines of figures; {FORM}")
     first = found[0][0]
     return [(at - first, rate) for at, rate in found]
+
+
+def _rows(path: Path, lines: Sequence[str]) -> Iterator[list[str]]:
+    """The cells of each line; raises ValueError as `read_trace`."""
+    reader = csv.reader(lines)
+    try:
+        yield from reader
+    except csv.Error as error:
+        raise ValueError(f"trace {path}:{reader.line_num}: {error}; {FORM}") from None
 
 
 def _point(row: list[str]) -> tuple[float, float] | None:

@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Protocol
+
+LATE_S = 1.0
+"""An answer that took longer is thrown away: nobody knows of which second it is."""
 
 
 class NothingToldError(Exception):
     """The server tells nothing that we ask for, and will not later: its text says why."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of one question.
+
+    Attributes:
+        what: was asked for, in the server's words.
+        values: the metrics.
+        came_ns: when it came, CLOCK_MONOTONIC.
+        took_s: how long it took.
+    """
+
+    what: str
+    values: Mapping[str, float]
+    came_ns: int
+    took_s: float
+
+    @property
+    def late(self) -> bool:
+        """Whether it is thrown away."""
+        return self.took_s > LATE_S
 
 
 class Session(Protocol):
@@ -18,8 +44,8 @@ class Session(Protocol):
         """What this server does not tell -> why; said once."""
         ...
 
-    def ask(self) -> dict[str, float]:
-        """The metrics that are due.
+    def ask(self) -> Iterator[Answer]:
+        """Ask for what is due, question by question; also answers that are late are told.
 
         Raises:
             NothingToldError: there are none, and never will be.

@@ -21,6 +21,8 @@ LOOK_EVERY_S = 0.1
 GRACE_S = 2.0
 GUARD = """trap 'kill -KILL 0' USR1
 trap : TERM
+restored='env --default-signal=INT,QUIT'
+$restored true 2>/dev/null && set -- $restored sh -c 'exec "$@"' sh "$@"
 "$@" &
 while :; do
   wait $!
@@ -30,7 +32,8 @@ done"""
 """A shell between us and a command, first of their process group. When we die the kernel sends it USR1, and
 it ends the whole group: the kernel's signal goes to a child alone, and not to what the child has started. Not
 HUP: under nohup that is ignored, and what a shell finds ignored it cannot trap. A command that is asked to
-end is waited for, as it would be without a shell."""
+end is waited for, as it would be without a shell. A shell lets what it starts in the background ignore INT
+and QUIT: `env` (coreutils from 8.31 on) undoes that, apart from the command, whose name may hold a `=`."""
 
 
 class Cancelled(Exception):  # noqa: N818 - it is no error

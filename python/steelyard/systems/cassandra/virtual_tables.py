@@ -7,14 +7,14 @@ agent's where they mean the same. What no virtual table tells, `UNTOLD` says.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from steelyard.systems.cassandra.cql_probe import CqlRefusedError, LoginRefusedError, Probe, Row
 from steelyard.systems.cassandra.login import CqlPlace
 from steelyard.watch.beans import SLOWLY_S
-from steelyard.watch.inquiry import NothingToldError
+from steelyard.watch.inquiry import Answer, NothingToldError
 
 ASK_S = 5.0
 """The longest wait for a connection, or for an answer."""
@@ -180,24 +180,39 @@ class CqlSession:
             raise
         self._tables = list(asked)
         self._asked_s: dict[str, float] = {}
+        self._late: set[str] = set()
 
-    def ask(self) -> dict[str, float]:
-        """The metrics of the tables that are due; see `Session`."""
-        values: Values = {}
-        for table in self._due():
-            try:
-                values |= table.read(self._probe.query(table.cql))
-            except CqlRefusedError as refusal:
-                if isinstance(refusal, LoginRefusedError) or refusal.code not in NEVER:
-                    raise
-                self._drop(table, refusal)
-        return values
+    def ask(self) -> Iterator[Answer]:
+        """An answer of each table that is due; see `Session`. One that was late is due again at once, unless
+        the one before was late, too: its server should not be asked all the time."""
+        now_s = time.monotonic()
+        for table in self._due(now_s):
+            self._asked_s[table.name] = now_s
+            answer = self._answer(table)
+            if answer is None:
+                continue
+            if answer.late and table.name not in self._late:
+                self._late.add(table.name)
+                del self._asked_s[table.name]
+            elif not answer.late:
+                self._late.discard(table.name)
+            yield answer
 
-    def _due(self) -> list[Table]:
-        now = time.monotonic()
-        due = [t for t in self._tables if now - self._asked_s.get(t.name, -t.every_s) >= t.every_s]
-        self._asked_s |= {table.name: now for table in due}
-        return due
+    def _answer(self, table: Table) -> Answer | None:
+        """What a table tells; None if it never will."""
+        began_ns = time.monotonic_ns()
+        try:
+            rows = self._probe.query(table.cql)
+        except CqlRefusedError as refusal:
+            if isinstance(refusal, LoginRefusedError) or refusal.code not in NEVER:
+                raise
+            self._drop(table, refusal)
+            return None
+        came_ns = time.monotonic_ns()
+        return Answer(table.name, table.read(rows), came_ns, (came_ns - began_ns) / 1e9)
+
+    def _due(self, now_s: float) -> list[Table]:
+        return [t for t in self._tables if now_s - self._asked_s.get(t.name, -t.every_s) >= t.every_s]
 
     def _drop(self, table: Table, refusal: CqlRefusedError) -> None:
         """Ask for a table no more; raises NothingToldError when none is left."""

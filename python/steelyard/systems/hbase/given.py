@@ -122,12 +122,10 @@ class HBaseHostsTestbed(NullTestbed):
     def _pending(self) -> int:
         if not self._nodes:
             self._nodes = members.nodes(self._members())
-        servers = [
-            member.web for node in self._nodes for member in node.members if member.role == REGIONSERVER
-        ]
+        servers = [member for node in self._nodes for member in node.members if member.role == REGIONSERVER]
         if not servers:
             raise OSError("its master tells of no region server")
-        return sum(map(admin.pending_at, servers))
+        return sum(admin.pending_at(web) for web in [members.web_of(server) for server in servers])
 
     def _latency_s(self) -> float:
         began = time.monotonic()

@@ -26,12 +26,12 @@ class Member:
     Attributes:
         role: `regionserver` or `master`.
         place: where it answers requests.
-        web: where its pages are.
+        web: where its pages are; None = it has none.
     """
 
     role: str
     place: Place
-    web: Place
+    web: Place | None
 
 
 def active_master(registry: Place, timeout_s: float) -> Place:
@@ -71,7 +71,9 @@ def _members(
 
 
 def _member(role: str, place: Place, info_port: int) -> Member:
-    return Member(role, place, Place(place.address, info_port or place.port + WEB_ABOVE))
+    """A port that is none, as -1 where pages are switched off (4294967295 as it is sent), means no pages."""
+    port = info_port or place.port + WEB_ABOVE
+    return Member(role, place, Place(place.address, port) if 0 < port < 65536 else None)
 
 
 def _messages(fields: wire.Fields, number: int) -> list[wire.Fields]:
@@ -110,9 +112,20 @@ def nodes(found: Sequence[Member]) -> list[Node]:
 
 
 def target(node: Node) -> WatchTarget:
-    """What is asked of a node; names are looked up here, once. Raises OSError: one is not known."""
-    jmx = tuple(_found(ROLES[member.role], member.web) for member in node.members)
+    """What is asked of a node; names are looked up here, once.
+
+    Raises:
+        OSError: one is not known, or a server has no pages.
+    """
+    jmx = tuple(_found(ROLES[member.role], web_of(member)) for member in node.members)
     return WatchTarget(node.name, jmx=jmx, outside=True)
+
+
+def web_of(member: Member) -> Place:
+    """Where its pages are; raises OSError when it has none."""
+    if member.web is None:
+        raise OSError(f"the {member.role} {member.place} has no pages")
+    return member.web
 
 
 def _found(role: Role, web: Place) -> tuple[Role, str, int]:
@@ -128,7 +141,7 @@ def facts(all_nodes: Iterable[Node]) -> list[dict[str, object]]:
             "address": node.members[0].place.address,
             "roles": [member.role for member in node.members],
             "ports": {member.role: member.place.port for member in node.members},
-            "info_ports": {member.role: member.web.port for member in node.members},
+            "info_ports": {member.role: member.web.port for member in node.members if member.web},
         }
         for node in all_nodes
     ]
