@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ from study_fixtures import TEXT
 from steelyard.cli.fleet import fleet_of
 from steelyard.errors import InfrastructureError, InputError, Interrupted
 from steelyard.hosts.host import HostLostError
+from steelyard.hosts.machine import this_machine
 from steelyard.hosts.remote.addresses import addresses, chosen
 from steelyard.hosts.snapshots import SnapshotChangedError
+from steelyard.lab import bench_program
 from steelyard.lab.bench_hosts import check_whole, unlike
 from steelyard.lab.bench_program import only_one, sendable
 from steelyard.lab.blocks import Blocks, Given, check_blocks
@@ -269,7 +272,9 @@ def test_a_machine_is_one_bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     lock = only_one()
     with pytest.raises(InfrastructureError, match="is a bench of another study"):
         only_one()
-    assert lock > 0
+    there = replace(this_machine(), boot_id="another machine's, which shares the folder")
+    monkeypatch.setattr(bench_program, "this_machine", lambda: there)
+    assert lock != only_one()
 
 
 def test_errors_come_back_as_what_they_are() -> None:
@@ -300,6 +305,10 @@ def test_a_fleet_is_said_in_the_study_and_flags_go_before(tmp_path: Path) -> Non
     other = fleet_of(asked, {**none, "load_hosts": 1, "key": "other"})
     assert (other.benches, other.load_hosts, other.key, other.ssh) == (None, 1, "other", ("a", "root@b"))
     assert fleet_of(study(tmp_path), none).ssh == ()
+    here = fleet_of(study(tmp_path, "fleet.ssh=[]", text=TEXT + FLEET), none)
+    assert (here.key, here.elsewhere) == ("id", False)  # the study's, and of no use
+    with pytest.raises(InputError, match="go with --ssh"):
+        fleet_of(study(tmp_path, "fleet.ssh=[]", text=TEXT + FLEET), {**none, "key": "other"})
     assert trials(asked) == trials(study(tmp_path))
 
 

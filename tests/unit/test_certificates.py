@@ -10,6 +10,7 @@ import pytest
 from steelyard.analysis.summary import phase_from_summary
 from steelyard.analysis.warnings import Context
 from steelyard.analysis.warnings.calibration import calibrated
+from steelyard.report.assessment import certificate as cited
 from steelyard.results.certificates import newest, save
 
 HOST = {"hostname": "h", "machine": "x86_64", "cpu_model": "c", "cores": 2, "kernel": "6.1"}
@@ -57,6 +58,18 @@ def test_a_host_that_says_nothing_of_itself_has_no_certificate() -> None:
     save(certificate(1, host={}))
     assert newest({}, "cql") is None
     assert newest(HOST, "cql") is None
+
+
+def test_of_load_hosts_the_only_one_is_asked() -> None:
+    save(certificate(1))
+
+    def found(*facts: dict[str, Any]) -> bool:
+        hosts = [{"role": "load", "facts": said} for said in facts]
+        manifest = {"host": HOST, "hosts": hosts, "plan": {"driver": {"kind": "cql"}}}
+        return cited(manifest) is not None
+
+    other = {**HOST, "hostname": "other"}
+    assert (found(), found(HOST), found(other), found(HOST, HOST)) == (True, True, False, False)
 
 
 def test_a_damaged_certificate_is_passed_over(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -87,6 +88,21 @@ def test_a_machine_that_others_do_not_reach_is_refused() -> None:
     ):
         server_hosts(far)
     assert [machine.address for machine in server_hosts(far[1:]).machines] == ["127.0.0.1"]
+
+
+def test_a_machine_may_be_reached_by_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers of others tell the contact address that they were started with."""
+
+    def known(name: str, *_: object) -> list[Any]:
+        if name != "node-7":
+            raise OSError("Name or service not known")
+        return [(2, 1, 6, "", ("10.0.0.7", 0))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", known)
+    far = [RemoteHost(name, name, Actor(*[(True, Path("/s"))] * 2), None) for name in ("node-7", "10.0.0.8")]
+    assert [machine.address for machine in server_hosts(far).machines] == ["10.0.0.7", "10.0.0.8"]
+    with pytest.raises(InputError, match="'node-9', of which no address is known here"):
+        server_hosts([RemoteHost("x", "node-9", Actor(), None)])
 
 
 def test_flags_of_server_hosts_go_with_ssh() -> None:

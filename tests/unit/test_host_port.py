@@ -289,6 +289,26 @@ def test_a_failed_start_leaves_nothing_but_its_logs(
     assert (tmp_path / "state" / "failed" / "other" / "node1" / "conf" / "settings").exists()
 
 
+def test_what_fails_after_a_failed_start_keeps_nothing_from_being_taken_down(
+    cluster: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another machine tells faults of its system as an InfrastructureError."""
+
+    def full(*_: object) -> None:
+        raise InfrastructureError("the host a: No space left on device")
+
+    for step in ("collect", "kill_servers"):
+        monkeypatch.setattr(StandIn, step, full)
+    monkeypatch.setattr(StandIn, "_wait_serves", lambda *_: 1 / 0)
+    other = StandIn(
+        LocalSystem(kind="stand-in", nodes=1), name="other", root=tmp_path / "other", host=cluster.host
+    )
+    with pytest.raises(ZeroDivisionError):
+        other.up(lambda _: None)
+    assert not process.alive(identity(other, 0))
+    assert [record.name for record in records.records()] == ["stand-in"]
+
+
 TOOL = """
 import sys, threading, time
 sys.path.insert(0, sys.argv[2])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import queue
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from test_remote_hosts import Actor, Answer, Client, manifest
 
 from steelyard.engine.clock import Clock
-from steelyard.engine.fleet import Fleet
+from steelyard.engine.fleet import Fleet, merge_limit_s
 from steelyard.engine.session import EngineSession, Event
 from steelyard.errors import EngineError, InfrastructureError, InputError
 from steelyard.hosts.host import HostLostError
@@ -239,14 +240,16 @@ def test_what_came_before_a_fetch_failed_has_our_times(tmp_path: Path) -> None:
 class Watching:
     """A machine's samples, or why there are none."""
 
-    def __init__(self, error: Exception | None) -> None:
-        self.error = error
+    def __init__(self, error: Exception | None, *, kept: bool = False) -> None:
+        self.error, self.kept = error, kept
 
     def stop(self) -> None:
         if self.error:
             raise self.error
 
     def write(self, path: Path) -> None:
+        if self.error and not self.kept:
+            raise self.error
         rows = {"t_ns": [1], "source": ["engine-1"], "metric": ["cpu"], "value": [1.0]}
         pl.DataFrame(rows).write_parquet(path)
 
@@ -259,6 +262,25 @@ def test_samples_that_cannot_be_had_keep_no_others_from_being_written(tmp_path: 
         hosts.keep_samples(manifest(), tmp_path)
     assert [path.name for path in (tmp_path / "hosts").iterdir()] == ["1.parquet"]
     assert pl.read_parquet(tmp_path / "system.parquet").height == 2
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_of_a_machine_that_was_lost_there_is_what_had_come_before(tmp_path: Path, *, known: bool) -> None:
+    far = RemoteHost("a", "10.0.0.1", None, None)
+    far.lost_ns = 1 if known else None
+    hosts = LoadHosts([far])
+    hosts._watches = {0: Watching(LOST, kept=True)}  # type: ignore[dict-item]
+    Watching(None).write(tmp_path / "system.parquet")
+    with nullcontext() if known else pytest.raises(HostLostError):  # the engine has said it already
+        hosts.keep_samples(manifest(), tmp_path)
+    assert (tmp_path / "hosts" / "0.parquet").is_file()
+    assert pl.read_parquet(tmp_path / "system.parquet").height == 2
+
+
+def test_a_merge_has_time_for_all_seconds_of_all_engines() -> None:
+    """A thousand engines that ran for an hour take 1,508 s (docs/performance.md)."""
+    assert merge_limit_s(2, 10) < 660
+    assert merge_limit_s(1000, 3600) > 3 * 1508
 
 
 def test_clocks_are_told_of_those_whose_facts_are_known() -> None:

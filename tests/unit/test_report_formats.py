@@ -10,6 +10,7 @@ import re
 import shutil
 from pathlib import Path
 
+import polars as pl
 import pytest
 from made import DATA, maker
 from rich.console import Console
@@ -69,6 +70,24 @@ def test_json_carries_the_numbers(sample: Path) -> None:
     assert run["phase"]["operations"][0]["response"]["p99_ns"] > 0
     assert {w["kind"] for w in trial["warnings"]} == {"errors", "too_short", "shared_host"}
     assert trial["client_cpu_us_per_op"] > 23
+
+
+def test_steal_is_told_of_each_machine_that_took_part(sample: Path) -> None:
+    [trial] = (sample / "trials").iterdir()
+    system = pl.read_parquet(trial / "system.parquet")
+    taken = pl.when(pl.col("metric") == "cpu_steal_seconds_total").then(50).otherwise(1)
+    system.with_columns(pl.col("value") * taken).write_parquet(trial / "system.parquet")
+    manifest = json.loads((trial / "manifest.json").read_text())
+
+    def stolen(*roles: str) -> list[str]:
+        hosts = [{"name": role, "role": role, "engine": 0, "facts": {}} for role in roles]
+        told = [{"kind": "steal", "text": "other guests of b's machine took 5 %"}]
+        (trial / "manifest.json").write_text(json.dumps({**manifest, "hosts": hosts, "warnings": told}))
+        warnings = build(sample).trials[0].warnings
+        return [warned.text.split()[3] for warned in warnings if warned.kind == "steal"]
+
+    assert stolen("server") == ["this", "b's"]
+    assert stolen("load", "server") == ["b's"]  # the laboratory had neither engine nor nodes
 
 
 def test_the_same_result_gives_the_same_report(sample: Path) -> None:

@@ -106,6 +106,22 @@ def test_the_others_measure_on_when_a_load_host_is_lost(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("fake_engine")
+def test_samples_of_load_hosts_that_cannot_be_had_keep_no_others_from_being_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError("No space left on device")
+
+    kept: list[object] = []
+    run = with_load_hosts(trial_run(tmp_path, Bed(), engines=2, duration_s=0.1))
+    monkeypatch.setattr(run.load_hosts, "keep_samples", full, raising=False)
+    monkeypatch.setattr(run.server_machines, "keep_samples", lambda *given: kept.append(given))
+    run.run()
+    assert run.manifest.status == "failed"
+    assert kept == [(run.sampler, run.manifest, run.folder)]
+
+
+@pytest.mark.usefixtures("fake_engine")
 def test_with_the_last_load_host_the_run_ends(tmp_path: Path) -> None:
     run = with_load_hosts(trial_run(tmp_path, Bed(), engines=2, duration_s=60), 0, 1)
     run.run()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
 import polars as pl
 
 from steelyard.analysis.summary import Phase
-from steelyard.report.taint import crowd
+from steelyard.report.taint import crowd, crowds
 from steelyard.watch.others import EVERY_S, Others, Spent, growth
 
 BURN = """
@@ -56,15 +57,37 @@ def test_a_new_process_counts_whole_and_one_that_became_ours_not_at_all() -> Non
     assert growth({11: Spent(1, 100)}, {12: Spent(1, 7)}, ours=[11]) == 7
 
 
-def test_a_trial_beside_a_build_is_crowded() -> None:
-    def system(cores: float) -> pl.DataFrame:
-        rows = [(second * 10**9, cores * second) for second in range(0, 40, 5)]
-        return pl.DataFrame({"t_ns": [t for t, _ in rows], "value": [v for _, v in rows]}).with_columns(
-            source=pl.lit("others"), metric=pl.lit("cpu_seconds_total")
-        )
+PHASE = cast(Phase, SimpleNamespace(start_ns=10 * 10**9, end_ns=30 * 10**9))
 
-    phase = SimpleNamespace(start_ns=10 * 10**9, end_ns=30 * 10**9)
-    host = {"host": {"cores": 2}}
-    assert "used 0.50 of 2 cores" in crowd(host, system(0.5), cast(Phase, phase))
-    assert crowd(host, system(0.2), cast(Phase, phase)) == ""
-    assert crowd(host, system(0.5).clear(), cast(Phase, phase)) == ""
+
+def system(cores: float) -> pl.DataFrame:
+    """Samples of a machine on which others used so many cores."""
+    rows = [(second * 10**9, cores * second) for second in range(0, 40, 5)]
+    return pl.DataFrame({"t_ns": [t for t, _ in rows], "value": [v for _, v in rows]}).with_columns(
+        source=pl.lit("others"), metric=pl.lit("cpu_seconds_total")
+    )
+
+
+def test_a_trial_beside_a_build_is_crowded() -> None:
+    host = {"cores": 2}
+    assert "used 0.50 of 2 cores" in crowd(host, system(0.5), PHASE)
+    assert crowd(host, system(0.2), PHASE) == ""
+    assert crowd(host, system(0.5).clear(), PHASE) == ""
+
+
+def test_a_trial_is_crowded_where_its_engines_and_nodes_are(tmp_path: Path) -> None:
+    busy, quiet = system(0.5), system(0.2)
+    (tmp_path / "hosts").mkdir()
+    cassandra = {"trial": {"system": {"kind": "cassandra"}}, "host": {"cores": 2}}
+
+    def said(*roles: str, here: pl.DataFrame, there: pl.DataFrame) -> str:
+        hosts = [{"name": f"h{k}", "role": role, "facts": {"cores": 2}} for k, role in enumerate(roles)]
+        for index in range(len(hosts)):
+            there.write_parquet(tmp_path / "hosts" / f"{index}.parquet")
+        return crowds(tmp_path, {**cassandra, "hosts": hosts}, here, PHASE)
+
+    assert said(here=busy, there=quiet)
+    assert said("server", here=busy, there=quiet)  # the engine is here
+    assert said("load", "server", here=busy, there=quiet) == ""
+    assert said("load", "server", here=quiet, there=busy).endswith("used 0.50 of 2 cores of h0")
+    assert said("watched", here=quiet, there=busy) == ""

@@ -75,7 +75,7 @@ def fleet_of(study: Study, said: dict[str, Any]) -> Fleet:
             "--load-hosts, --server-hosts, --benches, --key and --python go with --ssh (or --watch-hosts), "
             "which names the machines"
         )
-    _check_companions(words)
+    _check_companions(words, given)
     if words["unlike_hosts"] and not words["benches"]:
         raise InputError("--unlike-hosts goes with --benches")
     try:
@@ -100,10 +100,13 @@ def _without_others(given: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _check_companions(words: dict[str, Any]) -> None:
-    """Refuse flags that go with another way to have machines; raises InputError."""
+def _check_companions(words: dict[str, Any], given: dict[str, Any]) -> None:
+    """Refuse flags that go with another way to have machines; raises InputError.
+
+    What a study says beside machines that it does not have (`--set 'fleet.ssh=[]'`) is not used.
+    """
     for source, companions in COMPANIONS.items():
-        said = [name for name in companions if words[name]]
+        said = [name for name in companions if given.get(name)]
         named = words[source] or (source == "ssh" and words["watch"])
         if said and not named:
             raise InputError(f"--{said[0].replace('_', '-')} goes with --{source}")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from steelyard.errors import InputError
 from steelyard.hosts.remote.addresses import Address, addresses, check_distinct
 from steelyard.hosts.remote.extra import require_fleet
 from steelyard.hosts.remote.host import RemoteHost
-from steelyard.hosts.remote.scheduler import Machine
+from steelyard.hosts.remote.scheduler import Machine, is_loopback
 from steelyard.hosts.server_hosts import ServerHost, ServerHosts, WatchedHosts
 from steelyard.lab.load_hosts import LoadHosts
 from steelyard.spec.kind import declared
@@ -153,14 +154,33 @@ def check_given(study: Study) -> None:
 
 
 def server_hosts(hosts: Sequence[RemoteHost]) -> ServerHosts:
-    """Machines with workers, as a cluster is laid over them; raises InputError: others do not reach one."""
-    for host in hosts if len(hosts) > 1 else ():
-        if ip_address(host.address).is_loopback:
+    """Machines with workers, as a cluster is laid over them; raises InputError: others do not reach one, or
+    its name has no address."""
+    found = [(host, resolved(host)) for host in hosts]
+    for host, address in found if len(hosts) > 1 else ():
+        if is_loopback(address):
             raise InputError(
                 f"{host.name} is reached at {host.address}, where other machines do not reach it",
                 hint="name it in --ssh by an address on their network",
             )
-    return ServerHosts([_server_host(host) for host in hosts])
+    return ServerHosts([replace(_server_host(host), address=address) for host, address in found])
+
+
+def resolved(host: RemoteHost) -> str:
+    """The address at which a machine is reached; workers of others may tell a name.
+
+    Raises:
+        InputError: nobody here knows the name.
+    """
+    with suppress(ValueError):
+        return str(ip_address(host.address))
+    try:
+        return str(socket.getaddrinfo(host.address, None, socket.AF_INET, socket.SOCK_STREAM)[0][4][0])
+    except (OSError, UnicodeError) as error:
+        raise InputError(
+            f"{host.name} is reached at {host.address!r}, of which no address is known here: {error}",
+            hint="start its worker with an address of its own as contact address",
+        ) from None
 
 
 def _server_host(host: RemoteHost) -> ServerHost:

@@ -23,6 +23,8 @@ Launch = Callable[[dict[str, Any], Path, Queue, int], EngineSession]
 READY_LIMIT_S = 180.0
 FINISH_LIMIT_S = 30.0
 MERGE_LIMIT_S = 600.0
+MERGE_LIMIT_S_PER_S = 0.002
+"""For each second of each engine beside that; a merge needs a fifth of it (docs/performance.md)."""
 LEAD_NS = 100_000_000
 """Time between the command of a phase and its start: several engines must have it before."""
 LEAD_ALONE_NS = 10_000_000
@@ -57,6 +59,7 @@ class Fleet:
         self._launch = launch or self._here
         self._prefix = prefix
         self._next: int | None = None
+        self._made_s = time.monotonic()
 
     def start(self, limit_s: float = READY_LIMIT_S) -> list[Event]:
         """Start every engine and wait until each has opened its database; returns their `ready` events.
@@ -199,11 +202,19 @@ class Fleet:
             raise errors[0]
 
     def merge(self) -> None:
-        """Several engines' files become one result in `engine/`; with one there is nothing to do."""
+        """Several engines' files become one result in `engine/`; with one there is nothing to do.
+
+        Raises:
+            EngineError: they cannot be merged, or not in time.
+        """
         if len(self.folders) == 1:
             return
         command = [str(self.engine), "merge", str(self.out), *map(str, self.folders)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=MERGE_LIMIT_S, check=False)
+        limit_s = merge_limit_s(len(self.folders), time.monotonic() - self._made_s)
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=limit_s, check=False)
+        except subprocess.TimeoutExpired:
+            raise EngineError(f"the engines' results were not merged within {limit_s:.0f} s") from None
         if done.returncode != 0:
             raise EngineError(
                 f"the engines' results cannot be merged: {done.stderr.strip() or done.returncode}"
@@ -213,6 +224,11 @@ class Fleet:
         """End every engine now."""
         for process in self.processes:
             process.kill()
+
+
+def merge_limit_s(engines: int, seconds: float) -> float:
+    """Seconds that a merge may take: of that many engines, which ran for no more than so many seconds."""
+    return MERGE_LIMIT_S + engines * seconds * MERGE_LIMIT_S_PER_S
 
 
 def _unless_lost(process: EngineSession, step: Callable[[], T]) -> T | None:

@@ -22,6 +22,7 @@ from steelyard.engine.path import find_engine
 from steelyard.errors import InfrastructureError, SteelyardError
 from steelyard.folders import state_folder
 from steelyard.hosts.local import LocalHost
+from steelyard.hosts.machine import this_machine
 from steelyard.lab.bench import LocalBench, Ran
 from steelyard.lab.progress import Live
 from steelyard.lab.remote_bench import LOADS, packed, unpacked
@@ -29,7 +30,11 @@ from steelyard.lab.signals import Interrupts
 from steelyard.results.store import RESERVE, RESERVE_BYTES
 from steelyard.spec.models import Study, Trial
 
-LOCK = "bench.lock"
+
+def lock_name() -> str:
+    """The lock's file, one for each machine: homes, and state folders in them, may be shared by several."""
+    here = this_machine()
+    return f"bench-{here.boot_id}-{here.pid_namespace}.lock"
 
 
 class Told:
@@ -131,7 +136,7 @@ def only_one() -> int:
     Raises:
         InfrastructureError: it is one already.
     """
-    path = state_folder() / LOCK
+    path = state_folder() / lock_name()
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,8 @@ class LoadHosts:
         """Write each machine's samples to `hosts/K.parquet`, and what its engine used to `system.parquet`.
 
         It is said of which machine other guests of its own host took the CPU. One whose samples cannot be
-        had keeps no other's from being written.
+        had keeps no other's from being written. Of a machine that was lost there are those that had come
+        from it before.
 
         Raises:
             InfrastructureError, OSError: what went wrong first.
@@ -74,13 +76,10 @@ class LoadHosts:
         (folder / FOLDER).mkdir()
         for index, watch in self._watches.items():
             host, path = self._hosts[index], folder / FOLDER / f"{index}.parquet"
-            if host.lost_ns is not None:
-                continue
-            try:
-                watch.stop()
-                watch.write(path)
-            except (InfrastructureError, OSError) as error:
-                errors.append(error)
+            known = host.lost_ns is not None
+            stopped, written = _fault(watch.stop), _fault(partial(watch.write, path))
+            errors += [fault for fault in (stopped, written) if fault and not known]
+            if written:
                 continue
             found = pl.read_parquet(path)
             frames.append(found.filter(pl.col("source").str.starts_with("engine")))
@@ -95,6 +94,15 @@ class LoadHosts:
         # they come first; one may have been lost before
         for said, host in zip(manifest.hosts, self._hosts, strict=False):
             note_clock(said, host, manifest, effect)
+
+
+def _fault(step: Callable[[], None]) -> InfrastructureError | OSError | None:
+    """What went wrong in a step; None when nothing did."""
+    try:
+        step()
+    except (InfrastructureError, OSError) as error:
+        return error
+    return None
 
 
 def check_far(settings: Settings, *, apart: bool = False) -> None:

@@ -49,8 +49,8 @@ class SideBySide:
         for thread in threads:
             thread.start()
         told = 0
-        while any(thread.is_alive() for thread in threads):
-            next(thread for thread in threads if thread.is_alive()).join(SIGNAL_S)
+        while running := [thread for thread in threads if thread.is_alive()]:
+            running[0].join(SIGNAL_S)
             if interrupts.count > told:
                 told = interrupts.count
                 self._stop()

@@ -282,6 +282,10 @@ class TrialRun:
             self._try("clocks", partial(self.load_hosts.note_clocks, self.manifest), spoils=False)
         if self.sampler:
             self._try("system", self._keep_samples)
+            if self.load_hosts:
+                self._try("system", partial(self.load_hosts.keep_samples, self.manifest, self.folder))
+            there = partial(self.server_machines.keep_samples, self.sampler)
+            self._try("system", partial(there, self.manifest, self.folder))
         self._try("clocks", partial(self.server_machines.note_clocks, self.manifest), spoils=False)
         if (self.folder / "engine").is_dir():
             self._try("intervals", self._keep_intervals)
@@ -358,9 +362,6 @@ class TrialRun:
         self.manifest.host["watching"] = self.sampler.cost()
         with writing(self.folder):
             self.sampler.write(self.folder / "system.parquet")
-        if self.load_hosts:
-            self.load_hosts.keep_samples(self.manifest, self.folder)
-        self.server_machines.keep_samples(self.sampler, self.manifest, self.folder)
 
     def _keep_intervals(self) -> None:
         forget(self.folder / "engine")

@@ -23,7 +23,15 @@ from steelyard.analysis.warnings import SIDE_CHECKS, Context, Warned, derive
 from steelyard.analysis.warnings.outcome import not_done, partial
 from steelyard.analysis.windows.spans import Seconds, Windows, around_all
 from steelyard.analysis.windows.steadiness import LEAST_S, of_windows
-from steelyard.report.in_effect import is_local, lacking, master_names, node_names, quota_cores, untold
+from steelyard.report.in_effect import (
+    is_local,
+    lacking,
+    master_names,
+    node_names,
+    quota_cores,
+    takes_part,
+    untold,
+)
 from steelyard.report.source import TrialSource
 from steelyard.results.actions import Actions
 from steelyard.results.certificates import Certificate, newest
@@ -36,6 +44,10 @@ MEASURED = "run"
 
 ALMOST_S = 0.05
 """A phase ends with its last completion, so 60 seconds of load end a little before or after."""
+
+
+OF_EACH_HOST = {"steal"}
+"""Warnings that a trial tells of other machines, in the same words as what is derived of this one."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +170,7 @@ def judge(read: Read, phases: Sequence[Phase], *, partial: bool) -> Judged:
         found = steadiness(read.intervals, measured)
     derived = derive(_context(read, measured, found, partial))
     side = [w for p in phases if p is not measured for w in derive(Context(p), SIDE_CHECKS)]
-    known = {w.kind for w in derived}
+    known = {w.kind for w in derived} - OF_EACH_HOST
     told = [w for w in _told(read.manifest) if w.kind not in known]
     return Judged(measured, found, (*derived, *side, *told))
 
@@ -185,6 +197,7 @@ def _context(read: Read, phase: Phase, found: Steady | None, cut: bool) -> Conte
     workload = part(manifest, "trial", "workload")
     seconds = _seconds(read.intervals, phase)
     told = system.filter(pl.col("metric").str.starts_with("server_"))
+    took_part = takes_part(manifest)
 
     def machine(metric: str) -> float | None:
         rate = window.rate("machine", metric)
@@ -210,8 +223,8 @@ def _context(read: Read, phase: Phase, found: Steady | None, cut: bool) -> Conte
         agents=frozenset(told["source"].unique().to_list()),
         untold=untold(manifest),
         lacking=lacking(manifest),
-        steal_share=machine("cpu_steal_seconds_total"),
-        iowait_share=machine("cpu_iowait_seconds_total"),
+        steal_share=machine("cpu_steal_seconds_total") if took_part else None,
+        iowait_share=machine("cpu_iowait_seconds_total") if took_part else None,
         busy_share=machine("cpu_seconds_total"),
         calibration=certificate(manifest),
         starved=_starved(read, phase),
@@ -236,5 +249,12 @@ def _completed(seconds: pl.DataFrame, phase: Phase, windows: Windows | None) -> 
 
 
 def certificate(manifest: Mapping[str, Any]) -> Certificate | None:
-    """The newest certificate of calibration of the trial's host and driver."""
-    return newest(part(manifest, "host"), str(part(manifest, "plan", "driver").get("kind", "")))
+    """The newest certificate of calibration of the engine's host and the trial's driver.
+
+    Of several load hosts there is none: it would say what one engine can, and the rate is that of all.
+    """
+    load = [host for host in manifest.get("hosts") or () if host.get("role") == "load"]
+    if len(load) > 1:
+        return None
+    facts = part(load[0], "facts") if load else part(manifest, "host")
+    return newest(facts, str(part(manifest, "plan", "driver").get("kind", "")))

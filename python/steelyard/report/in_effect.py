@@ -95,6 +95,12 @@ def is_local(manifest: Facts) -> bool:
     return declared(system_kind(manifest)).local and not apart
 
 
+def takes_part(manifest: Facts) -> bool:
+    """Whether an engine or nodes ran on the laboratory's own machine."""
+    driven_there = any(host.get("role") == "load" for host in manifest.get("hosts") or ())
+    return not driven_there or is_local(manifest)
+
+
 def quota_cores(manifest: Facts) -> float | None:
     """Sum of the CPU quotas of all nodes, masters and those in reserve included; None when one has none."""
     limits = part(manifest, "system", "limits")

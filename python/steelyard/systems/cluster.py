@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from math import ceil
 from pathlib import Path
 from time import monotonic
@@ -136,9 +137,9 @@ class LocalCluster(Restorable, GrowingCluster[NodeT]):
         if self.claimed is None:
             return
         kept = failed_folder(self.name)
-        with suppress(OSError):
-            self.collect(kept)
-        self.kill_servers()
+        for step in (partial(self.collect, kept), self.kill_servers):
+            with suppress(OSError, InfrastructureError, InputError):  # a fault of another machine, too
+                step()
         self.down(say)
         if isinstance(error, SteelyardError) and error.hint is None:
             error.hint = f"logs and configuration are kept in {kept}"
