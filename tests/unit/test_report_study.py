@@ -82,7 +82,8 @@ def test_trials_of_equal_settings_are_one_point_without_those_disturbed(
     assert "(" not in table.rows[3][2]
     assert together.columns[:5] == ("variant", "target", "workload", "cassandra ok/s", "hbase ok/s")
     assert [row[:3] for row in together.rows] == [("as-shipped", "500", "a"), ("as-shipped", "1000", "a")]
-    assert "2 of 2 rows have fewer than 6" in together.note
+    assert "not judged, in 2 of 2 rows: " in together.note
+    assert "2 of 6 repetitions needed have ok_per_s" in together.note
     assert ("fault", "1 of 8", "8", "crowded: a build ran beside it") in remarks.rows
     assert meaning.columns == ("", "cassandra as-shipped", "hbase as-shipped")
 

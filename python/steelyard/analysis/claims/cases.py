@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from steelyard.analysis.claims import alone, curves, gains, ratios, winners
+from steelyard.analysis.claims.objections import Judged
 from steelyard.analysis.claims.pairs import both_sides, by_match, matched, metrics, reaches
 from steelyard.analysis.claims.verdict import Finding
 from steelyard.analysis.evidence import Cell, Key, Trials, known
@@ -24,9 +25,6 @@ from steelyard.spec.checks import (
     Value,
 )
 from steelyard.spec.levels import level_number
-
-Judged = Sequence[tuple[Cell, str]]
-"""Cells, each with the metric that is asked of it."""
 
 CURVES: Mapping[str, Callable[[Claim, Any, Any], Finding]] = {
     "trend": curves.trend,

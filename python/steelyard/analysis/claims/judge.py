@@ -8,16 +8,16 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.analysis.claims.cases import Case, Judged, case
+from steelyard.analysis.claims.cases import Case, case
 from steelyard.analysis.claims.covered import left_out, uncovered
 from steelyard.analysis.claims.looks import ONE_TEST, Looks
+from steelyard.analysis.claims.objections import against, few, not_counted, one_start
 from steelyard.analysis.claims.verdict import Answer, Finding, Source, Verdict, sign, size
-from steelyard.analysis.evidence import Cell, Histograms, Series, Trials
-from steelyard.analysis.evidence.cells import by_accident, no_histograms, no_series
+from steelyard.analysis.evidence import Histograms, Series, Trials
+from steelyard.analysis.evidence.cells import no_histograms, no_series
 from steelyard.analysis.stats.runs import FEW
 from steelyard.analysis.stats.verdicts import LEVEL, holm
 from steelyard.spec.checks import Claim, Ratio, Speedup, Trend
-from steelyard.spec.metrics import needs_rest
 from steelyard.spec.sides import upwards
 
 
@@ -121,66 +121,12 @@ def _one(claim: Claim, trials: Trials, small: bool) -> Verdict:
         if small and (left := left_out(claim, trials)):  # the full form has every level that a claim names
             return _not_covered(nothing(claim, small), left)
         return nothing(claim, small, str(error))
-    reasons = _against(made.judged, claim) + _one_start(made.beside)
+    reasons = against(made.judged, unsteady=bool(claim.unsteady)) + one_start(made.beside)
     if made.missing:
         reasons = (*reasons, f"not measured: {made.missing}")
     verdict = _verdict(claim, made, reasons, small)
     left = uncovered(claim, made.judged) if claim.covers else ""
     return _not_covered(verdict, left) if left else verdict
-
-
-def _against(cells: Judged, claim: Claim) -> tuple[str, ...]:
-    """What speaks against judging."""
-    found = _once(
-        (cell, reason) for cell, metric in cells for reason in cell.against(metric, bool(claim.unsteady))
-    )
-    asked = {  # by trials: both sides of a matched cell have its key, and may be the same trials
-        frozenset(row["trial"] for row in cell.rows): cell
-        for cell, metric in cells
-        if needs_rest(metric) and not claim.unsteady
-    }
-    if not found and not by_accident([*asked.values()]):
-        bad, trials = (
-            sum(of) for of in zip(*((c.restless, len(c.counting)) for c in asked.values()), strict=True)
-        )
-        return (f"{bad} of {trials} trials: no steady state",)
-    return found
-
-
-def _few(cells: Judged) -> tuple[str, ...]:
-    """Cells that have too few repetitions."""
-    return _once((cell, reason) for cell, metric in cells for reason in cell.few(metric))
-
-
-def _left_out(cells: Judged) -> tuple[str, ...]:
-    """What does not count, and says nothing against judging the rest."""
-    return _once((cell, reason) for cell, metric in cells for reason in cell.remarks(metric))
-
-
-def _once(told: Iterable[tuple[Cell, str]]) -> tuple[str, ...]:
-    """Each reason once: of several cells the first is named."""
-    found: dict[str, list[str]] = {}
-    for cell, reason in told:
-        of = found.setdefault(reason, [])
-        of += [cell.name] if cell.name not in of else []
-    return tuple(
-        f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: {reason}"
-        for reason, names in found.items()
-    )
-
-
-def _one_start(lines: Iterable[Sequence[Cell]]) -> tuple[str, ...]:
-    """What speaks against comparing cells of different clusters that were started once each: no two starts of
-    the same cluster are alike, and what one of them does differently would count as the cause."""
-    for line in lines:
-        starts = [cell.starts() for cell in line]
-        lone = [cell for cell, own in zip(line, starts, strict=True) if len(own) == 1 < len(cell.rows)]
-        if lone and len({*starts}) > 1:
-            return (
-                f"{lone[0].name}: its trials shared one start of a cluster, and what it is compared with had "
-                "another (`starts = 6` in the study gives it six)",
-            )
-    return ()
 
 
 def _verdict(claim: Claim, made: Case, reasons: tuple[str, ...], small: bool) -> Verdict:
@@ -190,10 +136,10 @@ def _verdict(claim: Claim, made: Case, reasons: tuple[str, ...], small: bool) ->
         reasons: what speaks against judging, however many repetitions there are.
     """
     curable = not reasons and all(cell.mostly_counts for cell, _ in made.judged)
-    reasons = (*reasons, *_few(made.judged))
+    reasons = (*reasons, *few(made.judged))
     return replace(
         _of_finding(claim, made, reasons, small),
-        left_out=_left_out(made.judged),
+        left_out=not_counted(made.judged),
         points=frozenset[int]().union(*(cell.points for cell, _ in made.judged)),
         lacking=max(cell.lacking(metric) for cell, metric in made.judged),
         least=0 if any(len(cell.points) > 1 for cell, _ in made.judged) else FEW,

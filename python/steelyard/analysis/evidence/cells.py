@@ -35,8 +35,6 @@ Row = Mapping[str, Any]
 Counts = tuple[NDArray[np.float64], NDArray[np.float64]]
 Histograms = Callable[[int, str, str], Counts | None]
 """(trial, phase, tag) -> (values in ns, counts) of that phase; None where there is no such histogram."""
-
-
 Series = Callable[[int], Sequence[float]]
 """Trial -> what its steadiness was judged by, over its mean (`Steady.batches`); empty where that was not
 kept."""
@@ -89,7 +87,7 @@ class Trials:
             key = tuple((c, level_value(row[c])) for c in columns if row[c] is not None)
             found.setdefault(key, []).append(row)
         return {
-            key: Cell(key, tuple(_run_again(rows, self.columns)), self.histograms, self.series)
+            key: Cell(key, tuple(standing(rows, self.columns)), self.histograms, self.series)
             for key, rows in found.items()
         }
 
@@ -102,8 +100,9 @@ def known(column: str, columns: Sequence[str], what: str) -> None:
         )
 
 
-def _run_again(rows: list[Row], columns: Sequence[str]) -> list[Row]:
-    """Without trials that do not count and whose repetition was run again; the system's losses stay."""
+def standing(rows: Sequence[Row], columns: Sequence[str]) -> list[Row]:
+    """Without trials that do not count and whose repetition was run again; the system's losses stay. Columns
+    tell points apart."""
     good = {_place(row, columns) for row in rows if not lost(row)}
     return [
         row

@@ -46,12 +46,26 @@ def verdicts(
         better: which way each figure is better.
         margins: for each, the relative difference that does not matter, e.g. 0.03.
     """
-    different = holm([c.difference_p() for c in contrasts]) < LEVEL
-    pairs = zip(contrasts, margins, strict=True)
-    alike = holm([c.equivalence_p(margin) for c, margin in pairs]) < LEVEL
+    different = [c.difference_p() for c in contrasts]
+    alike = [c.equivalence_p(margin) for c, margin in zip(contrasts, margins, strict=True)]
+    return words([c.log_ratio for c in contrasts], better, different, alike)
+
+
+def words(
+    log_ratios: Sequence[float], better: Sequence[Better], different: Sequence[float], alike: Sequence[float]
+) -> list[Word]:
+    """The same from chances, such as those that hold over several looks at growing data.
+
+    Args:
+        log_ratios: of B to A.
+        better: as of `verdicts`.
+        different, alike: chances of such figures when nothing differs, and when the margin does.
+    """
+    apart, same = (holm(chances) < LEVEL for chances in (different, alike))
+    parts = zip(log_ratios, better, apart, same, strict=True)
     return [
-        "equivalent" if same else _word(contrast.log_ratio, way) if apart else "open"
-        for contrast, way, apart, same in zip(contrasts, better, different, alike, strict=True)
+        "equivalent" if no_matter else _word(log_ratio, way) if differs else "open"
+        for log_ratio, way, differs, no_matter in parts
     ]
 
 

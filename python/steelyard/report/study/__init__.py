@@ -11,6 +11,7 @@ from steelyard.report.study.acted_tables import acted_tables
 from steelyard.report.study.beside import beside
 from steelyard.report.study.curves import curves
 from steelyard.report.study.ledger import ledger
+from steelyard.report.study.looks import looks_of
 from steelyard.report.study.panels import panels
 from steelyard.report.study.points import points, points_table
 from steelyard.report.study.rates import rates_table
@@ -40,8 +41,16 @@ def overview(model: ReportModel) -> Overview | None:
     found = points(model)
     if not found:
         return None
-    rates = rates_table(Results(model.path).info)
+    info = Results(model.path).info
+    rates = rates_table(info)
     acted = (summary_table(found), *acted_tables(found))
-    tables = (beside(found), points_table(found), *acted, rates, ledger(model), remarks(model))
+    tables = (
+        beside(found, looks_of(info)),
+        points_table(found),
+        *acted,
+        rates,
+        ledger(model),
+        remarks(model),
+    )
     drawn = () if model.study.get("figures") else tuple(curves(found))  # its own figures say it better
     return Overview(tuple(t for t in tables if t), (*panels(model, found), *drawn))

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from steelyard.analysis.evidence import Cell, Histograms, Sample
+from steelyard.analysis.evidence import POINT, Cell, Histograms, Sample, Series
+from steelyard.analysis.evidence.cells import standing
 from steelyard.analysis.stats.runs import FEW, Interval
-from steelyard.report.figures import histograms_of, trial_frame
+from steelyard.report.figures import histograms_of, series_of, trial_frame
 from steelyard.report.formatting import NONE, clean, digits, plain
 from steelyard.report.model import FIGURES, Figure, ReportModel, TrialReport
 from steelyard.report.tables.base import Table
@@ -27,7 +28,7 @@ class PointReport:
         system, variant: their names in the study; empty when it has only one.
         levels: factor -> level.
         trials: those that count.
-        cell: all of them.
+        cell: all of them, but those that do not count and were run again: the cell of claims.
     """
 
     system: str
@@ -79,32 +80,29 @@ def points(model: ReportModel) -> tuple[PointReport, ...]:
     if len(found) < 2:
         return ()
     rows = {int(row["trial"]): row for row in trial_frame(model.path, model).iter_rows(named=True)}
-    merged = histograms_of(model)
-    return tuple(_point(found[number], rows, merged) for number in sorted(found))
+    merged, series = histograms_of(model), series_of(model)
+    return tuple(_point(found[number], rows, merged, series) for number in sorted(found))
 
 
 def _point(
-    trials: Sequence[TrialReport], rows: Mapping[int, Mapping[str, Any]], histograms: Histograms
-) -> PointReport:
+    trials: Sequence[TrialReport], rows: Mapping[int, Mapping[str, Any]], histograms: Histograms,
+    series: Series,
+) -> PointReport:  # fmt: skip
+    """Starts and loads are those of the plan, as for claims: running a trial again makes no units."""
     said = part(trials[0].manifest, "trial")
     levels = {clean(name): level for name, level in part(said, "levels").items()}
-    cell = Cell(
-        tuple(levels.items()), tuple(_nested(trial, rows[trial.number]) for trial in trials), histograms
-    )
+    system, variant = clean(said.get("system_name") or ""), clean(said.get("variant") or "")
+    names = zip(POINT, (system, variant), strict=True)
+    key = (*((column, name) for column, name in names if name), *levels.items())
+    cell = Cell(key, tuple(standing([rows[trial.number] for trial in trials], ())), histograms, series)
     counting = {row["trial"] for row in cell.counting}
     return PointReport(
-        system=clean(said.get("system_name") or ""),
-        variant=clean(said.get("variant") or ""),
+        system=system,
+        variant=variant,
         levels=levels,
         trials=tuple(trial for trial in trials if trial.number in counting and trial.measured),
         cell=cell,
     )
-
-
-def _nested(trial: TrialReport, row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """With the start and the load that its own manifest tells of."""
-    said = part(trial.manifest, "trial")
-    return {**row, **{name: said.get(name) for name in ("group", "data")}}
 
 
 def factors(found: Iterable[PointReport]) -> list[str]:
