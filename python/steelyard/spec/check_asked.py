@@ -12,6 +12,7 @@ from steelyard.errors import InputError, nearest
 from steelyard.spec.asked import Asked
 from steelyard.spec.check_construction import by_construction
 from steelyard.spec.check_match import ambiguous
+from steelyard.spec.check_signed import signed
 from steelyard.spec.checks import (
     Check,
     Claim,
@@ -58,6 +59,8 @@ def check_asked(asked: Asked, points: Sequence[Point], origins: Mapping[Place, s
                    for fault in ambiguous(claim.check, claim.where, said)]  # fmt: skip
     faults += [_said((*place, "check"), origins, fault)
                for place, claim in _claims(asked) if (fault := by_construction(claim))]  # fmt: skip
+    faults += [_said((*place, *within), origins, fault)
+               for place, claim in _claims(asked) for within, fault in signed(claim)]  # fmt: skip
     faults += _twice(asked, origins)
     if faults:
         raise InputError("\n".join(dict.fromkeys(faults)))

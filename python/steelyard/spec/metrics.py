@@ -143,6 +143,12 @@ IMPACT = "impact_"
 """A figure of a trial with actions, less that of its control over the same seconds. Seconds and shares are
 never below zero; reads are, where chance gave the control more: only so is their middle zero
 without an effect."""
+SIGNED = {
+    "impact_stale_reads": "compare stale_reads with control_stale_reads",
+    "impact_lost_reads": "compare lost_reads with control_lost_reads",
+    "capacity_gain_share": "take capacity_gain",
+}
+"""Figures that may be zero or below, and what can be taken instead where that cannot be: in ratios."""
 WINDOWS = ("before", "during", "after")
 _OF_WINDOW = (
     "excess_s", "worst_window_p99_ns", "window_spread", "lost_operations", "stale_reads", "lost_reads",
@@ -232,6 +238,11 @@ def needs_rest(column: str) -> bool:
     if match := _WINDOW.fullmatch(own) or _RATE.fullmatch(own):
         return match["window"] != "during"
     return not (own in TIMELINE or is_until(own) or own in _STANDING)
+
+
+def is_signed(column: str) -> bool:
+    """Whether a figure may lie below zero: it has no logarithm, and no ratio to another."""
+    return column in SIGNED
 
 
 def is_until(column: str) -> bool:

@@ -27,11 +27,11 @@ def words_of(metric: str) -> str:
 
 
 def told(figure: Interval, metric: str = "", latency: str = "ms") -> str:
-    """`1.23 [1.10, 1.38] ms`; without runs enough to bound it the estimate alone."""
+    """`1.23 [1.10, 1.38] ms`; without runs enough to bound it, or of zeros alone, the estimate."""
     factor, unit = unit_of(metric, latency)
     text = digits(figure.estimate * factor)
     if text == NONE:
         return NONE
-    if math.isfinite(figure.low) and math.isfinite(figure.high) and figure.low > 0:
+    if math.isfinite(figure.low) and math.isfinite(figure.high) and (figure.low or figure.high):
         text += f" [{digits(figure.low * factor)}, {digits(figure.high * factor)}]"
     return f"{text} {unit}".rstrip()
