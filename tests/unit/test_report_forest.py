@@ -79,6 +79,24 @@ def test_what_is_no_ratio_is_shown_over_the_papers_figure() -> None:
     assert forest_of(answers(answer(KNEE, Interval(20.0, 18.0, 22.0, 6)))) is None
 
 
+def test_a_study_of_checks_alone_has_the_picture_of_its_checks() -> None:
+    ratio = answer(RATIO, Interval(2.0, 1.5, 2.5, 6))
+    late = {"kind": "value", "above": 4, "unit": "ms"}
+    bound = answer(late, Interval(8e6, 6e6, 9e6, 6))
+    found = Answers(Asked(), (), (), pl.DataFrame(), {}, checks=(ratio, bound))
+    forest, chart = forest_of(found), forest_chart(found)
+    assert forest is not None
+    assert [row["x"] for row in forest.marks] == [2.0, 2.0], "8 ms are twice the bound of 4 ms"
+    assert len(forest.claims) == 2
+    assert chart is not None
+    assert chart.title == "Checks: what was found"
+    assert "hollow squares" not in chart.note
+    assert "over the bound" in chart.note
+    beside = Answers(Asked(), (ratio,), (), pl.DataFrame(), {}, checks=(bound,))
+    [only] = (forest_of(beside) or forest).claims
+    assert only["told"] == ["confirmed", "2.00 [1.50, 2.50]"], "a paper's claims stand alone"
+
+
 def test_an_order_shows_the_ratios_of_its_pairs() -> None:
     pairs = tuple(Evidence(f"{n + 1} over {n}", Interval(n + 1, n, n + 2, 6)) for n in (1, 2))
     figure = Evidence("x 1", Interval(5.0, 4.0, 6.0, 6), "read_service_mean_ns")
@@ -114,6 +132,34 @@ def test_a_page_opens_with_the_picture_then_figures_then_words(run: Path) -> Non
     svg = (run / "charts" / "claims.svg").read_text()
     assert "confirmed, size refuted" in svg
     assert "Read latency rises with the number of threads." in svg
+
+
+@pytest.mark.parametrize(
+    ("figures", "check", "first"),
+    [
+        (True, "ratio", 'data-for="claims"'),
+        (False, "ratio", 'data-for="claims"'),
+        (True, "value", 'data-for="figure-0"'),
+        (False, "value", 'data-for="curve-0"'),
+    ],
+)
+def test_a_page_without_claims_opens_with_a_picture_too(
+    tmp_path: Path, figures: bool, check: str, first: str
+) -> None:
+    """Where the checks have nothing to draw, with the study's figures or its curves."""
+    text = studies.TEXT[: studies.TEXT.index("[[claims]]")]
+    nothing = 'metric = "block_cache_hit_share"\ncheck = { kind = "value", below = 1 }'
+    sides = "numerator = { where = { clients = 4 } }, denominator = { where = { clients = 1 } }"
+    ratio = f'metric = "read_service_mean_ns"\ncheck = {{ kind = "ratio", direction = "above", {sides} }}'
+    text += f'[[checks]]\nid = "K"\nstatement = "s"\n{ratio if check == "ratio" else nothing}\n'
+    if figures:
+        text += '[[figures]]\nid = "1"\ntitle = "f"\nx = "clients"\ny = "ok_per_s"\n'
+    run = Path(studies.make_study(tmp_path, text))
+    page = write_report(run, "html").read_text()
+    assert page.index(first) < page.index("Checks of ours") < page.index("What was measured")
+    assert page.index(first) == page.index('data-for="')
+    markdown = write_report(run, "md").read_text()
+    assert markdown.index(".svg") < markdown.index("### Checks of ours")
 
 
 def test_marks_are_drawn_into_files_too() -> None:

@@ -22,7 +22,7 @@ from steelyard.report.render import charts_of_interest, write_charts
 from steelyard.report.study import Overview, overview
 from steelyard.report.study.answers import Answer, Answers, answers
 from steelyard.report.study.files import write_tables
-from steelyard.report.study.picture import forest_chart
+from steelyard.report.study.picture import curves_first, forest_chart
 from steelyard.report.study.verdicts import checks_table, claims_table, closing, evidence_table, grounds
 from steelyard.report.study.verdicts import headline as claims_headline
 from steelyard.report.tables import Table
@@ -195,6 +195,7 @@ def _answers(found: Answers) -> dict[str, Any]:
              "spec": drawn.chart.spec if drawn.chart else None, "table": drawn.table}
             for n, drawn in enumerate(found.figures)
         ],
+        "curves_first": curves_first(found),
         "closing": closing(found),
     }  # fmt: skip
 

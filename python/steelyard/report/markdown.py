@@ -13,7 +13,7 @@ from steelyard.report.headline import cards, repeat_command, subject, timing
 from steelyard.report.model import ReportModel, TrialReport
 from steelyard.report.study import overview
 from steelyard.report.study.answers import Answers, answers
-from steelyard.report.study.picture import forest_chart
+from steelyard.report.study.picture import curves_first, forest_chart
 from steelyard.report.study.verdicts import closing, evidence_table, headline, top
 from steelyard.report.tables import Table
 from steelyard.report.timeline.tables import timeline_tables
@@ -39,12 +39,15 @@ def render_markdown(model: ReportModel, charts: Path | None) -> str:
         lines += ["**This result is half-written; it shows what reached the disk.**", ""]
     lines += _warnings(model.warnings)
     found = answers(model)
-    lines += _answers(found, charts) if found else []
     study = overview(model)
+    curves = _charts(write_charts({c.key: c for c in study.charts}, charts)) if study and charts else []
+    first = found is not None and curves_first(found)
+    lines += curves if first else []
+    lines += _answers(found, charts) if found else []
     if study:
         for table in study.tables:
             lines += table_lines(table)
-        lines += _charts(write_charts({c.key: c for c in study.charts}, charts) if charts else {})
+        lines += [] if first else curves
     lines += table_lines(tables.trials(model))
     for trial in () if study else model.trials:
         lines += _trial(trial, write_charts(charts_of_interest(trial), charts) if charts else {})
@@ -64,7 +67,7 @@ def render_markdown(model: ReportModel, charts: Path | None) -> str:
 
 
 def _answers(found: Answers, charts: Path | None) -> list[str]:
-    """A picture of all claims, the paper's figures, the claims in words, the evidence."""
+    """A picture of all claims or checks, the paper's figures, the claims in words, the evidence."""
     from steelyard.report.study.files import write_tables
 
     lines = [f"**{escape(said)}**", ""] if (said := headline(found)) else []

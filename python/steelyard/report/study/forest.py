@@ -1,4 +1,5 @@
-"""Every claim's ratio with its interval against the paper's, as rows of a forest plot."""
+"""Every claim's ratio with its interval against the paper's, as rows of a forest plot; of a study without
+claims every check's."""
 
 from __future__ import annotations
 
@@ -11,10 +12,11 @@ from steelyard.report.chart import Rows
 from steelyard.report.formatting import NONE, clean
 from steelyard.report.study.amounts import told
 from steelyard.report.study.answers import Answer, Answers
+from steelyard.spec.checks import Value
 
 PAPER = "the paper"
 RATIOS = frozenset({"trend", "ratio", "order", "equality", "speedup", "scaling"})
-"""Checks whose figures are ratios; what others estimate is shown over the paper's figure."""
+"""Checks whose figures are ratios; what others estimate is shown over the paper's figure, or a bound."""
 BEYOND = 3.0
 """By how much the axis may reach past the ratios themselves: an interval that goes farther is cut there."""
 AROUND = 1.15
@@ -42,18 +44,24 @@ class Forest:
     domain: tuple[float, float]
 
 
+def pictured(found: Answers) -> tuple[Answer, ...]:
+    """What the picture is of: the paper's claims, or in a study without any our checks."""
+    return found.claims or found.checks
+
+
 def forest_of(found: Answers) -> Forest | None:
-    """The rows of the chart; None where no claim has a ratio."""
-    marks = [row for answer in found.claims for row in _marks(answer)]
-    cells = [row for answer in found.claims for row in _cells(answer)]
+    """The rows of the chart; None where nothing has a ratio."""
+    shown = pictured(found)
+    marks = [row for answer in shown for row in _marks(answer)]
+    cells = [row for answer in shown for row in _cells(answer)]
     inner = [row["x"] for row in (*marks, *cells)]
     if not inner:
         return None
-    spans = [row for answer in found.claims if (row := _span(answer))]
-    bands = [row for answer in found.claims if (row := _band(answer))]
+    spans = [row for answer in shown if (row := _span(answer))]
+    bands = [row for answer in shown if (row := _band(answer))]
     domain = _domain(inner, [row[end] for row in (*spans, *bands) for end in ("low", "high")])
     return Forest(
-        [_claim(answer) for answer in found.claims],
+        [_claim(answer) for answer in shown],
         [_cut(row, domain) for row in spans],
         [_cut(row, domain) for row in bands],
         marks,
@@ -72,13 +80,20 @@ def _claim(answer: Answer) -> dict[str, Any]:
 
 
 def absolute(answer: Answer) -> bool:
-    """Whether its figure is no ratio, and drawn over the paper's."""
-    return answer.claim.check.kind not in RATIOS and answer.verdict.paper is not None
+    """Whether its figure is no ratio, and drawn over the paper's or a bound."""
+    return answer.claim.check.kind not in RATIOS and _over(answer) is not None
 
 
 def _over(answer: Answer) -> float | None:
-    """What the claim's figures are divided by: 1 for ratios, else the paper's figure; None without one."""
-    return 1.0 if answer.claim.check.kind in RATIOS else answer.verdict.paper
+    """What the claim's figures are divided by: 1 for ratios, else the paper's figure, else a bound that is
+    stated; None without any."""
+    check = answer.claim.check
+    if check.kind in RATIOS:
+        return 1.0
+    if answer.verdict.paper is not None or not isinstance(check, Value):
+        return answer.verdict.paper
+    bound = check.above or check.below
+    return None if bound is None else bound * answer.claim.scale()
 
 
 def _series(answer: Answer) -> str:

@@ -1,4 +1,5 @@
-"""The picture that opens a page: all claims on one logarithmic axis (a forest plot)."""
+"""The picture that opens a page: all claims on one logarithmic axis (a forest plot), or all checks of a study
+that has no claims; of what has no ratio the curves over its factors."""
 
 from __future__ import annotations
 
@@ -7,23 +8,30 @@ from typing import Any
 from steelyard.analysis.claims.verdict import SIZE
 from steelyard.report.chart import Chart
 from steelyard.report.study.answers import Answers
-from steelyard.report.study.forest import Forest, absolute, forest_of
+from steelyard.report.study.forest import Forest, absolute, forest_of, pictured
 
 TITLE = "Claims: what was found, and the paper's figures"
-NOTE = (
-    "A ratio of 1 is no difference. Small dots are the cells, hollow squares the paper's own figures, grey "
-    f"bars these figures divided and multiplied by {SIZE}; an interval without an end goes on."
-)
+CHECKS = "Checks: what was found"
+ONE = "A ratio of 1 is no difference. Small dots are the cells"
+PAPERS = f", hollow squares the paper's own figures, grey bars these figures divided and multiplied by {SIZE}"
+CUT = "; an interval without an end goes on."
+OVER = " Figures that are no ratios are shown over the paper's, or else over the bound that is stated."
 
 
 def forest_chart(found: Answers) -> Chart | None:
-    """The chart of all claims; None where none of them has a ratio."""
+    """The chart of all claims, or checks; None where none of them has a ratio."""
     forest = forest_of(found)
     if forest is None:
         return None
-    several = any(absolute(answer) for answer in found.claims)
-    note = NOTE + (" Figures that are no ratios are shown over the paper's." if several else "")
-    return Chart("claims", TITLE, note, "", lambda: _drawn(forest))
+    shown = pictured(found)
+    papers = PAPERS if any(answer.verdict.paper for answer in shown) else ""
+    note = ONE + papers + CUT + (OVER if any(absolute(answer) for answer in shown) else "")
+    return Chart("claims", TITLE if found.claims else CHECKS, note, "", lambda: _drawn(forest))
+
+
+def curves_first(found: Answers) -> bool:
+    """Whether the curves over the study's factors open its page, for want of another picture."""
+    return forest_of(found) is None and not any(drawn.chart for drawn in found.figures)
 
 
 def _drawn(forest: Forest) -> dict[str, Any]:
