@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Literal
 
 from pydantic import ValidationError
 
@@ -12,11 +13,13 @@ from steelyard.report.formatting import NONE, clean, digits
 from steelyard.report.model import ReportModel
 from steelyard.report.tables.base import Table
 from steelyard.results.in_effect import part
+from steelyard.spec.actions import Add
 from steelyard.spec.levels import level_number
 from steelyard.spec.models import Point, Trial
 from steelyard.spec.ratios import KeptRatio
 from steelyard.spec.trials import data_to_memory
 
+ADDED: Literal["nodes added to nodes"] = "nodes added to nodes"
 HALF = (0.4, 0.6)
 """Shares of the capacity that count as half load."""
 P99 = "total_response_p99_ns"
@@ -24,13 +27,15 @@ THROUGHPUT = "ok_per_s"
 
 
 def ratios_table(asked: Sequence[KeptRatio], model: ReportModel, trials: Trials) -> Table | None:
-    """One row a ratio that the study asks for."""
-    if not asked:
-        return None
+    """One row a ratio that the study asks for, and one of nodes added where its timelines add some; None
+    without any."""
     points = _points(model)
+    shown = _with_added(asked, points)
+    if not shown:
+        return None
     rows = [
         (one.of, clean(one.paper.words) if one.paper else NONE, _ours(one, points, trials), clean(one.source))
-        for one in asked
+        for one in shown
     ]
     note = "Ours: the least and the greatest over all points."
     return Table(
@@ -40,6 +45,25 @@ def ratios_table(asked: Sequence[KeptRatio], model: ReportModel, trials: Trials)
         4,
         note,
     )
+
+
+def _with_added(asked: Sequence[KeptRatio], points: Sequence[Point]) -> list[KeptRatio]:
+    """What is asked for, and how many nodes join."""
+    said = any(one.of == ADDED for one in asked)
+    return [*asked, *([] if said or not nodes_added(points) else [KeptRatio(of=ADDED)])]
+
+
+def nodes_added(points: Sequence[Point]) -> list[float]:
+    """Of each point whose timeline adds nodes: all that it adds over those that hold data at its start. How
+    many a controller adds is its own decision, and no setting."""
+    found = []
+    for point in points:
+        joined = sum(a.nodes for a in point.timeline if isinstance(a, Add) and not a.undo)
+        several = getattr(point.system, "datacenters", ())
+        start = point.system.size if several else getattr(point.system, "nodes", point.system.size)
+        if joined:
+            found.append(joined / start)
+    return found
 
 
 def _points(model: ReportModel) -> list[Point]:
@@ -55,6 +79,8 @@ def _points(model: ReportModel) -> list[Point]:
 def _ours(asked: KeptRatio, points: Sequence[Point], trials: Trials) -> str:
     if asked.of == "data to memory":
         return _range(data_to_memory(points), "nodes without a limit of memory")
+    if asked.of == ADDED:
+        return _range(nodes_added(points), "no node is added")
     cells = list(trials.cells().values())
     if asked.of == "rate to capacity":
         return _range([share for cell in cells if (share := _load(cell, cells))], "no rate is offered")
