@@ -109,6 +109,19 @@ def test_pairs_are_of_repetitions_that_both_sides_have() -> None:
     assert "cannot be computed: 4 of 6 pairs needed were measured in the same repetitions" in found.reasons
 
 
+def test_a_side_with_several_trials_of_a_repetition_has_no_pairs() -> None:
+    """One of them would stand for all: here the slow level alone, and the fast one not at all."""
+    points = [{"system": system, "level": level} for system in "ab" for level in (1, 2)]
+    frame = trials(lambda system, level: {METRIC: level if system == "b" else 1.0}, points, 8)
+    sides = {
+        name: {"where": {"system": system, "level": [1, 2]}}
+        for name, system in (("numerator", "b"), ("denominator", "a"))
+    }
+    found = one({"kind": "ratio", **sides, "direction": "above", "paired": True}, frame, ["level"])
+    assert found.direction == "inconclusive"
+    assert any("several trials of repetition 1" in reason for reason in found.reasons), found.reasons
+
+
 def test_pairs_that_shared_a_start_are_one_unit() -> None:
     points = [{"system": "a"}, {"system": "b"}]
     frame = trials(lambda system: {METRIC: 2.0 if system == "b" else 1.0}, points, 12)

@@ -55,6 +55,11 @@ clients = [1]
 """
 
 
+SECOND = TEXT[TEXT.index('[[claims]]\nid = "C2"') : TEXT.index("[[figures]]")]
+CHECKED = (SECOND, SECOND.replace("claims", "checks").replace("C2", "C1"))
+"""A claim, and a check of ours in its place that is called as another claim is."""
+
+
 def fault(folder: Path, old: str, new: str) -> str:
     assert old in TEXT
     (folder / "s.toml").write_text(TEXT.replace(old, new, 1))
@@ -202,6 +207,7 @@ def test_the_small_form_may_lack_levels_of_its_claims(tmp_path: Path) -> None:
         ('where = { clients = 2 }', 'where = { clients = 20 }',
          "s.toml:14: claims 2: clients has no level '20'"),
         ('id = "C2"', 'id = "C1"', "s.toml:14: claims 2: id 'C1' stands there twice"),
+        (CHECKED[0], CHECKED[1], "s.toml:14: checks 1: id 'C1' stands there twice"),
         ('kind = "trend"', 'kind = "trand"',
          "s.toml:13: claims.0.check 'trand' is unknown (did you mean 'trend'?)"),
         ('statement = "More', 'statment = "More', "s.toml:9: claims.0.statement is missing"),

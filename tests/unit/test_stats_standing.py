@@ -149,6 +149,19 @@ def test_disturbed_trials_that_are_run_again_after_the_last_look_decide() -> Non
     assert found.direction == "confirmed", found.reasons
 
 
+def test_a_counterexample_refutes_also_when_no_error_rate_is_left() -> None:
+    """A trial that was run again after the last look has lost a record: that is no matter of chance."""
+    looks = Looks((*at(6, last=True).taken, *at(7).taken))
+    every = {
+        "id": "A", "statement": "s", "metric": "audit_lost", "where": {"heap": 1},
+        "check": {"kind": "value", "below": 1, "every": True},
+    }  # fmt: skip
+    for lost, word in ((0.0, "inconclusive"), (3.0, "refuted")):
+        rows = frame(1.0, 7, audit_lost=[0.0] * 6 + [lost] + [0.0] * 7)
+        [found] = judge([Claim.model_validate(every)], rows, ("heap",), looks=looks)
+        assert found.direction == word, found.reasons
+
+
 def row(point: int, status: str = "done", **more: Any) -> dict[str, Any]:
     return {"point": point, "status": status, **more}
 

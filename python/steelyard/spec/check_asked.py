@@ -190,11 +190,13 @@ def _no_level(place: Place, factor: str, level: Any, known: list[str], origins: 
 
 
 def _twice(asked: Asked, origins: Mapping[Place, str]) -> list[str]:
+    """Claims and checks share their names: what a look had shown of one is found by its name."""
     faults = []
-    for key in ("claims", "checks", "figures"):
-        seen = [one.id for one in getattr(asked, key)]
-        faults += [_said((key, n), origins, f"id '{one}' stands there twice")
-                   for n, one in enumerate(seen) if one in seen[:n]]  # fmt: skip
+    for keys in (("claims", "checks"), ("figures",)):
+        said = [((key, n), one.id) for key in keys for n, one in enumerate(getattr(asked, key))]
+        seen = [name for _, name in said]
+        faults += [_said(place, origins, f"id '{name}' stands there twice")
+                   for n, (place, name) in enumerate(said) if name in seen[:n]]  # fmt: skip
     return faults
 
 

@@ -70,6 +70,7 @@ class Looks:
         """A claim's p-value that holds at whichever look the study ends; 1 while it can decide nothing.
 
         What an earlier look had shown stays shown: looks share one error rate, and each has its part of it.
+        What is certain, as a counterexample is, needs none of it: also where all of it was spent.
 
         Args:
             least: as of `at`.
@@ -77,7 +78,7 @@ class Looks:
             answer: what it is if it stands alone; what was shown for the opposite counts for nothing.
         """
         at = self.at(points, least)
-        now = repeated_p(p, at) if at or not self.taken else 1.0
+        now = (repeated_p(p, at) if p else 0.0) if at or not self.taken else 1.0
         told = [look.shown[claim] for look in self.taken if claim in look.shown]
         return min([now, *(chance for before, chance in told if before == answer)])
 

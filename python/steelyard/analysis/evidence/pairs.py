@@ -23,6 +23,9 @@ def within(a: Cell, b: Cell, metric_a: str, metric_b: str) -> Contrast | Signs |
 
     A unit is a pair of repetitions, or all pairs of one start or load where both sides shared those. Means
     have Student's t on the logarithms of their ratios, percentiles and zeros the signs of them.
+
+    Raises:
+        ValueError: a side has several trials of one repetition: one of them would stand for all.
     """
     rows_a, rows_b = _by_repetition(a, metric_a), _by_repetition(b, metric_b)
     pairs = [(row, rows_b[repetition]) for repetition, row in rows_a.items() if repetition in rows_b]
@@ -45,7 +48,14 @@ def within(a: Cell, b: Cell, metric_a: str, metric_b: str) -> Contrast | Signs |
 
 
 def _by_repetition(cell: Cell, metric: str) -> Mapping[int, Row]:
-    return {int(row["repetition"]): row for row in cell.counting if row.get(metric) is not None}
+    found: dict[int, Row] = {}
+    for row in cell.counting:
+        if row.get(metric) is not None and found.setdefault(int(row["repetition"]), row) is not row:
+            raise ValueError(
+                f"'{cell.name}' has several trials of repetition {row['repetition']}, and a pair one of each "
+                "side: say which is meant in its where"
+            )
+    return found
 
 
 def _of_both(pairs: Sequence[tuple[Row, Row]], column: str) -> list[tuple[Any, Any]]:

@@ -1,7 +1,7 @@
 """Pairs of runs told apart by their ratios alone: the exact sign test.
 
 For figures that have no mean (percentiles of few runs, zeros). The sides differ when more ratios lie on one
-side of 1 than halves of equal samples do by chance: all of six, eleven of twelve (of fair coins the tail on
+side of 1 than halves of equal samples do by chance: all of six, ten of twelve (of fair coins the tail on
 both sides; Dixon and Mood 1946). Its interval holds the median pair, between two of the pairs.
 """
 
