@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -68,7 +68,7 @@ class Source:
 
 
 def study(source: Source, asked: list[Claim], *, honest: bool) -> Ended:
-    """Look, add what is likely to decide, and look again."""
+    """Look, add what is likely to decide, and look again; what a look has shown stays shown."""
     repetitions, taken = [PLAN] * len(asked), list[Look]()
     while True:
         done = {2 * pair + side: count for pair, count in enumerate(repetitions) for side in (1, 2)}
@@ -78,6 +78,8 @@ def study(source: Source, asked: list[Claim], *, honest: bool) -> Ended:
             asked, source.frame(repetitions), ["pair", "side"], looks=looks if honest else ONE_TEST
         )
         found = standings(verdicts, looks)
+        shown = {one.claim: (one.alone, one.over_looks) for one in found if one.over_looks is not None}
+        taken[-1] = replace(taken[-1], shown=shown)
         if not any(one.further for one in found):
             decided = sum(verdict.direction != "inconclusive" for verdict in verdicts)
             return Ended(decided, float(np.mean(repetitions)))
