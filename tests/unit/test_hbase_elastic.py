@@ -202,7 +202,7 @@ def test_a_node_is_missed_when_its_master_counts_it_no_more(
 
 def test_a_region_server_s_name_is_a_message_and_back() -> None:
     name = "127.10.0.3,16020,1700000000001"
-    assert admin._server_name(wire.parse(admin.server(name))) == name
+    assert serving.whole_name(wire.parse(admin.server(name))) == name
 
 
 def test_a_master_gives_regions_to_those_that_have_reported_to_it() -> None:

@@ -3,6 +3,7 @@
 use crate::events::Events;
 use serde::Deserialize;
 use serde_json::json;
+use std::collections::VecDeque;
 use std::io::{BufRead, Read};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -84,9 +85,35 @@ fn next_line(input: &mut impl BufRead) -> Option<String> {
     (read > 0 && (read as u64) < LONGEST).then_some(line)
 }
 
+/// Commands in the order in which they came.
+pub struct Commands {
+    early: VecDeque<Command>,
+    coming: UnboundedReceiver<Command>,
+}
+
+impl Commands {
+    /// The next one; None when no more can come.
+    pub async fn next(&mut self) -> Option<Command> {
+        match self.early.pop_front() {
+            Some(command) => Some(command),
+            None => self.coming.recv().await,
+        }
+    }
+
+    /// Return once a `stop` has come; it and what came before it is kept for [`Commands::next`].
+    pub async fn stopped(&mut self) {
+        while !self.early.iter().any(|c| matches!(c.order, Order::Stop)) {
+            match self.coming.recv().await {
+                Some(command) => self.early.push_back(command),
+                None => return,
+            }
+        }
+    }
+}
+
 /// Commands from standard input; its end is a `stop`.
-pub fn listen(events: Events) -> UnboundedReceiver<Command> {
-    let (sender, receiver) = unbounded_channel();
+pub fn listen(events: Events) -> Commands {
+    let (sender, coming) = unbounded_channel();
     std::thread::spawn(move || {
         let mut input = std::io::stdin().lock();
         while let Some(line) = next_line(&mut input) {
@@ -112,5 +139,8 @@ pub fn listen(events: Events) -> UnboundedReceiver<Command> {
             order: Order::Stop,
         });
     });
-    receiver
+    Commands {
+        early: VecDeque::new(),
+        coming,
+    }
 }

@@ -3,7 +3,7 @@
 use crate::blocking::ClientThreads;
 use crate::clients::Clients;
 use crate::clock::{Usage, monotonic_ns, peak_resident_bytes, realtime_ns};
-use crate::command::{Command, Order};
+use crate::command::{Command, Commands, Order};
 use crate::dispense::Dispenser;
 use crate::driver::{Blocking, Database, Traffic};
 use crate::event_loop::{EventLoop, Parts};
@@ -27,7 +27,7 @@ use crate::writer::{self, PhaseInfo};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc::{self, UnboundedReceiver};
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 /// Grace beyond an operation's deadline before a client is given up.
@@ -56,7 +56,7 @@ pub struct PhaseRunner<'a> {
     /// Where events go.
     pub events: Events,
     /// Commands.
-    pub commands: UnboundedReceiver<Command>,
+    pub commands: Commands,
 }
 
 /// How a phase ended.
@@ -226,7 +226,7 @@ impl PhaseRunner<'_> {
             tokio::select! {
                 biased;
                 gone = leaving.recv() => if gone.is_none() { break },
-                command = self.commands.recv(), if !stop => match command {
+                command = self.commands.next(), if !stop => match command {
                     Some(command) => stop |= self.obey(&clients, &command, phase),
                     None => stop = true,
                 },

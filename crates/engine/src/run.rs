@@ -1,8 +1,8 @@
 //! One engine process: plan in, database opened, phases run as commands ask, results out.
 
 use crate::clock::{ClockPair, Usage, monotonic_ns, peak_resident_bytes};
-use crate::command::{Order, listen};
-use crate::driver::{self, Attempts, OpenError};
+use crate::command::{Commands, Order, listen};
+use crate::driver::{self, Attempts, Database, OpenError};
 use crate::event_loop::EventLoop;
 use crate::events::Events;
 use crate::generate::Generator;
@@ -113,7 +113,12 @@ fn perform(plan: &Plan, events: &Events) -> Result<(), Failure> {
 }
 
 async fn phases(plan: &Plan, events: &Events) -> Result<(), Failure> {
-    let driver = driver::open(plan).await.map_err(|e| match e {
+    let mut commands = listen(events.clone());
+    let Some(opened) = opened(plan, &mut commands, events).await else {
+        say_end(events);
+        return Ok(());
+    };
+    let driver = opened.map_err(|e| match e {
         OpenError::Reach(text) => Failure::new("open", text),
         OpenError::Shape(text) => Failure::new("shape", text),
         OpenError::Option(text) => Failure::new("option", text),
@@ -141,7 +146,7 @@ async fn phases(plan: &Plan, events: &Events) -> Result<(), Failure> {
         generator,
         workers,
         events: events.clone(),
-        commands: listen(events.clone()),
+        commands,
     };
     let mut ledger = Ledger::new(&plan.workload, plan.engine);
     let mut write_clock = WriteClock::real(runner.driver.timestamp_grain_us());
@@ -169,13 +174,40 @@ async fn phases(plan: &Plan, events: &Events) -> Result<(), Failure> {
             break;
         }
     }
+    say_end(events);
+    Ok(())
+}
+
+/// The database; None when a `stop` came before: an open waits for servers, which may have gone with whoever
+/// started the engine.
+async fn opened(
+    plan: &Plan,
+    commands: &mut Commands,
+    events: &Events,
+) -> Option<Result<Arc<dyn Database>, OpenError>> {
+    tokio::select! {
+        biased;
+        opened = driver::open(plan) => return Some(opened),
+        () = commands.stopped() => {}
+    }
+    while let Some(command) = commands.next().await {
+        if matches!(command.order, Order::Stop) {
+            command.acknowledge(events, Ok(None));
+            break;
+        }
+        command.acknowledge(events, Err("stopped before the database was open".into()));
+    }
+    None
+}
+
+/// The last event: what the run has cost.
+fn say_end(events: &Events) {
     let usage = Usage::now();
     events.emit(
         "end",
         json!({"clock": ClockPair::now(), "cpu_user_ns": usage.user_ns, "cpu_system_ns": usage.system_ns,
                "rss_max_bytes": peak_resident_bytes(), "context_switches": usage.context_switches}),
     );
-    Ok(())
 }
 
 /// A phase, its start (ns) and its first number, where those are given.
@@ -191,7 +223,7 @@ async fn next_order(
         return waiting.next().map(|phase| (phase.clone(), None, None));
     }
     loop {
-        let command = runner.commands.recv().await?;
+        let command = runner.commands.next().await?;
         let mut begin = None;
         let result = match &command.order {
             Order::Phase {

@@ -220,6 +220,32 @@ fn the_end_of_standard_input_ends_the_run() {
 }
 
 #[test]
+fn the_end_of_standard_input_ends_the_wait_for_a_database() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap(); // takes connections and says nothing
+    let address = silent.local_addr().unwrap().to_string();
+    for driver in [
+        json!({"kind": "hbase", "registry": [address], "table": "usertable"}),
+        json!({"kind": "cql", "hosts": [address], "keyspace": "ycsb",
+               "replication": {"class": "SimpleStrategy", "replication_factor": "1"},
+               "read_consistency": "ONE", "write_consistency": "ONE"}),
+    ] {
+        let out = tempfile::tempdir().unwrap();
+        let mut plan = plan(
+            out.path(),
+            json!([phase("run", "run", json!({"seconds": 1}))]),
+        );
+        plan["driver"] = driver;
+        let (code, events) = Engine::start(&plan).last_words();
+        let said: Vec<_> = events.iter().map(|event| &event["event"]).collect();
+        assert_eq!(
+            (code, said),
+            (0, vec![&json!("ack"), &json!("end")]),
+            "{events:?}"
+        );
+    }
+}
+
+#[test]
 fn commands_that_make_no_sense_are_refused_and_the_run_goes_on() {
     let out = tempfile::tempdir().unwrap();
     let mut engine = Engine::start(&plan(
@@ -243,7 +269,10 @@ fn commands_that_make_no_sense_are_refused_and_the_run_goes_on() {
 #[test]
 fn a_bad_plan_exits_with_2_and_names_the_field() {
     let out = tempfile::tempdir().unwrap();
-    let mut wrong = plan(out.path(), json!([phase("run", "run", json!({}))]));
+    let mut wrong = plan(
+        out.path(),
+        json!([phase("run", "run", json!({"seconds": 1}))]),
+    );
     let engine = Engine::start(&wrong);
     assert!(
         engine.until("error")["text"]

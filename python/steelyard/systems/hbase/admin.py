@@ -12,7 +12,7 @@ from steelyard.errors import InfrastructureError
 from steelyard.hosts.place import Place
 from steelyard.systems.hbase import jmx, wire
 from steelyard.systems.hbase.layout import MASTER, REGIONSERVER, HBaseSpec
-from steelyard.systems.hbase.serving import region
+from steelyard.systems.hbase.serving import region, whole_name
 
 LIMIT_S = 600.0
 BEANS_AGAIN_S = 5.0
@@ -172,7 +172,7 @@ def reporting(master: HBaseSpec) -> set[str]:
     """
     answer = wire.ask(master.place(MASTER), wire.MASTER, "GetClusterStatus", wire.field(1, LIVE_SERVERS))
     live = [wire.parse(one) for one in wire.message(answer, 1).get(2, []) if isinstance(one, bytes)]
-    return {_server_name(wire.message(one, 1)) for one in live if wire.number_of(wire.message(one, 2), 8)}
+    return {whole_name(wire.message(one, 1)) for one in live if wire.number_of(wire.message(one, 2), 8)}
 
 
 def move(master: HBaseSpec, name: bytes, to: str) -> None:
@@ -191,17 +191,13 @@ def recommission(master: HBaseSpec, name: str) -> None:
 def decommissioned(master: HBaseSpec) -> list[str]:
     """The region servers that get no more regions, by their whole names. Raises OSError."""
     answer = wire.ask(master.place(MASTER), wire.MASTER, "ListDecommissionedRegionServers")
-    return [_server_name(wire.parse(one)) for one in answer.get(1, []) if isinstance(one, bytes)]
+    return [whole_name(wire.parse(one)) for one in answer.get(1, []) if isinstance(one, bytes)]
 
 
 def server(name: str) -> bytes:
     """A region server's "host,port,start time" as a message."""
     host, port, start = name.split(",")
     return wire.field(1, host) + wire.field(2, int(port)) + wire.field(3, int(start))
-
-
-def _server_name(told: wire.Fields) -> str:
-    return f"{wire.string(told, 1)},{wire.number_of(told, 2)},{wire.number_of(told, 3)}"
 
 
 def in_transition(master: HBaseSpec) -> int:

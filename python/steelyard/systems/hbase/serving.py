@@ -64,8 +64,18 @@ def serves(spec: HBaseSpec, role: str) -> bool:
 
 
 def server_name(spec: HBaseSpec) -> str:
-    """What a region server calls itself: "host,port,start time in ms"; raises OSError."""
-    return str(jmx.bean(spec.web(REGIONSERVER), jmx.REGIONSERVER, ASK_S).get("tag.serverName", ""))
+    """What a region server calls itself: "host,port,start time in ms"; raises OSError.
+
+    It is asked over RPC, since its beans are gone for half a second whenever regions come or go
+    (`JmxCacheBuster` of HBase).
+    """
+    answer = wire.ask(spec.place(REGIONSERVER), wire.ADMIN, "GetServerInfo", timeout_s=ASK_S)
+    return whole_name(wire.message(wire.message(answer, 1), 1))
+
+
+def whole_name(told: wire.Fields) -> str:
+    """A message ServerName as HBase writes it: "host,port,start time in ms"."""
+    return f"{wire.string(told, 1)},{wire.number_of(told, 2)},{wire.number_of(told, 3)}"
 
 
 def hdfs_ready(specs: Sequence[HBaseSpec]) -> bool:
