@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,19 @@ def test_trials_of_equal_settings_are_one_point_without_those_disturbed(
     assert "2 of 6 repetitions needed have ok_per_s" in together.note
     assert ("fault", "1 of 8", "8", "crowded: a build ran beside it") in remarks.rows
     assert meaning.columns == ("", "cassandra as-shipped", "hbase as-shipped")
+
+
+def test_running_a_trial_again_makes_no_units(model: ReportModel, tmp_path: Path) -> None:
+    """It counts with the start it was planned on, whatever its manifest says of its own, and takes the place
+    of what was disturbed."""
+    folder = Path(shutil.copytree(model.path, tmp_path / "run"))
+    run = json.loads((folder / "run.json").read_text())
+    for trial in run["trials"]:
+        trial |= {"group": 1, "repetition": trial["number"] if trial["number"] < 7 else 7}
+    (folder / "run.json").write_text(json.dumps(run))
+    found = points(build(folder))
+    assert [point.cell.starts() for point in found] == [{1}] * 4
+    assert [(len(point.trials), point.planned) for point in found] == [(2, 2), (2, 2), (2, 2), (1, 1)]
 
 
 def test_the_ledger_says_what_the_same_word_means(model: ReportModel) -> None:
