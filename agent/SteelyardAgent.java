@@ -80,6 +80,7 @@ public final class SteelyardAgent implements Runnable {
     private static final String[] TABLE_ROWS = {
         "server_memtable_bytes MemtableOnHeapSize Value",
         "server_memtable_bytes MemtableOffHeapSize Value",
+        "server_memtable_data_bytes MemtableLiveDataSize Value",
         "server_memtable_flushes_total MemtableSwitchCount Count",
         "server_flushes_pending PendingFlushes Count",
         "server_sstables LiveSSTableCount Value",

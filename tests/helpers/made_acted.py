@@ -113,12 +113,17 @@ def run_start_ns(path: Path) -> int:
     return int(next(p["start_ns"] for p in phases if p["name"] == "run"))
 
 
+STORED = {"live_disk_bytes": 6e8, "memtable_data_bytes": 4e8, "memtable_bytes": 9e8}
+"""What each node tells of its data: 1 GB, of which memory takes twice its size."""
+
+
 def _joining(path: Path, timeline: str) -> None:
     """What three nodes store, and the samples of a fourth."""
     system = pl.read_parquet(path / "system.parquet")
     at = system.filter((pl.col("source") == "node1") & (pl.col("metric") == "memory_bytes"))["t_ns"]
     stored = [
-        {"t_ns": t, "source": f"node{n}", "metric": "server_live_disk_bytes", "value": 1e9}
+        {"t_ns": t, "source": f"node{n}", "metric": f"server_{metric}", "value": value}
+        for metric, value in STORED.items()
         for n in (1, 2, 3)
         for t in at
     ]

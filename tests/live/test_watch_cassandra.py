@@ -17,7 +17,7 @@ from steelyard.watch.target import WatchTarget
 pytestmark = pytest.mark.live
 
 ROWS = 500
-MOVING = ("server_client_writes_total", "server_local_writes_total", "server_memtable_bytes")
+MOVING = ("server_client_writes_total", "server_local_writes_total", "server_memtable_data_bytes")
 ALWAYS = [
     "heap_used_bytes",
     "heap_max_bytes",
@@ -27,6 +27,7 @@ ALWAYS = [
     "compaction_bytes_total",
     "compactions_completed_total",
     "memtable_bytes",
+    "memtable_data_bytes",
     "memtable_flushes_total",
     "flushes_pending",
     "sstables",
@@ -114,9 +115,12 @@ def test_metrics_move_under_writes_and_flush_works(cassandra3: Any) -> None:
     for number in range(ROWS):
         client.run(f"insert into watched.t (k, v) values ({number}, '{'x' * 500}')")  # noqa: S608 - our own words
     written = before["server_client_writes_total"] + ROWS
-    for name, least in {**dict.fromkeys(MOVING, 1.0), "server_client_writes_total": written}.items():
+    wanted = {"server_client_writes_total": written, "server_memtable_data_bytes": 500 * ROWS}
+    for name, least in {**dict.fromkeys(MOVING, 1.0), **wanted}.items():
         await_value(sampler, target.name, name, least)
     assert not [name for name in ALWAYS if sampler.latest(target.name, f"server_{name}") is None]
+    data = sampler.latest(target.name, "server_memtable_data_bytes") or 0
+    assert data < 600 * ROWS < (sampler.latest(target.name, "server_memtable_bytes") or 0)
     flushes = sampler.latest(target.name, "server_memtable_flushes_total") or 0
     ask_one(target, "operation flush watched")
     await_value(sampler, target.name, "server_memtable_flushes_total", flushes + 1)

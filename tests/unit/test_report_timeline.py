@@ -18,7 +18,7 @@ from steelyard.analysis.claims import judge
 from steelyard.analysis.evidence import Trials
 from steelyard.analysis.windows.milestones import Elapsed
 from steelyard.report import paired, write_report
-from steelyard.report.acted import LOCAL, Acted, OneAction, _remote
+from steelyard.report.acted import LOCAL, Acted, OneAction, _remote, _stored
 from steelyard.report.acted_row import figures
 from steelyard.report.figures import trial_frame
 from steelyard.report.model import ReportModel, TrialReport, build
@@ -79,6 +79,16 @@ def test_impact_is_what_the_control_did_not_have(trial: TrialReport) -> None:
 def test_bytes_against_the_least(trial: TrialReport) -> None:
     assert trial.figures["moved_bytes"] == MOVED
     assert trial.figures["moved_over_least"] == pytest.approx(MOVED / (3e9 / 4), rel=1e-3)
+
+
+def test_a_part_of_what_is_stored_is_no_least() -> None:
+    files, memory = (
+        {"t_ns": 1, "source": "node1", "metric": metric, "value": 1e6}
+        for metric in ("server_live_disk_bytes", "server_memtable_data_bytes")
+    )
+    none = {"t_ns": 1, "source": "node2", "metric": "cpu_seconds_total", "value": 1.0}
+    assert _stored({}, pl.DataFrame([files, memory, none]), 2) == 2e6
+    assert _stored({}, pl.DataFrame([files, none]), 2) == 0
 
 
 def test_what_lies_on_other_nodes_is_weighed_by_bytes(trial: TrialReport) -> None:

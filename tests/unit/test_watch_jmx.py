@@ -93,6 +93,7 @@ def test_units_and_sums() -> None:
     server, calls, jvm = (figures(bean, one) for bean, one in zip(beans, said, strict=True) if bean)
     told = said[0][0]
     assert server["server_memtable_bytes"] == told["memStoreHeapSize"] + told["memStoreOffHeapSize"]
+    assert server["server_memtable_data_bytes"] == told["memStoreSize"] > 0
     assert server["server_local_files_share"] == told["percentFilesLocal"] / 100
     assert server["server_client_writes_total"] == told["rpcMutateRequestCount"] > 0
     assert calls["server_wal_sync_p99_whole_ms"] == 28

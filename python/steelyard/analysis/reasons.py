@@ -105,8 +105,9 @@ def _hits(part: str, *whole: str) -> Read:
     return read
 
 
-HELD = ("server_live_disk_bytes", "server_memtable_bytes")
-"""A node's data: files, and what waits in memory to become one."""
+HELD = ("server_live_disk_bytes", "server_memtable_data_bytes")
+"""A node's data: files, and what waits in memory to become one. What that takes there, of Cassandra twice as
+much and more, is another figure (`server_memtable_bytes`)."""
 PAGE_CACHE = "page_cache_bytes"
 """Of a node's control group: pages of files that its own processes were the first to ask for."""
 

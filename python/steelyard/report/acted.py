@@ -200,10 +200,14 @@ def _least(
 
 
 def _stored(manifest: Mapping[str, Any], system: pl.DataFrame, at_ns: int) -> float:
-    """Bytes of data on all nodes just before a time."""
+    """Bytes of data on all nodes just before a time; 0 where one tells a part of what it holds alone."""
     window = Window(system, at_ns - LATELY_NS, at_ns)
     serving = [name for name in nodes(system) if name not in master_names(manifest)]
-    return sum(window.mean(name, metric) or 0.0 for name in serving for metric in HELD)
+    told = [[window.mean(name, metric) for metric in HELD] for name in serving]
+    there = [sizes for sizes in told if any(size is not None for size in sizes)]
+    if any(None in sizes for sizes in there):
+        return 0.0
+    return sum(size or 0.0 for sizes in there for size in sizes)
 
 
 def _remote(added: Sequence[str], phase: Phase, system: pl.DataFrame) -> float | None:

@@ -68,7 +68,7 @@ class Inside:
     def held(self) -> int:
         """Bytes of users' tables that it has, in memory and in files."""
         metrics = self._client.ask("metrics")["metrics"]
-        return int(metrics.get("server_live_disk_bytes", 0) + metrics.get("server_memtable_bytes", 0))
+        return int(metrics.get("server_live_disk_bytes", 0) + metrics.get("server_memtable_data_bytes", 0))
 
     def stream_limit(self) -> tuple[int, int | None]:
         """What it may stream to others in Mbit/s, and whole files in MiB/s if they have a limit apart."""

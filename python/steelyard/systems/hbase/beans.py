@@ -49,7 +49,7 @@ SERVER_BEAN = bean(
     local_writes_total="writeRequestCount",
     # from memory to disk
     memtable_bytes="memStoreHeapSize + memStoreOffHeapSize",
-    memstore_data_bytes="memStoreSize",
+    memtable_data_bytes="memStoreSize",
     memtable_flushes_total="FlushTime_num_ops",
     flushes_pending="flushQueueLength",
     flush_bytes_total="flushedOutputBytes",
