@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from steelyard.analysis.balance import balance, spread
 from steelyard.analysis.cost import client_cpu_us, costs, master_cpu_us, node_cpu_us, server_cpu_us
-from steelyard.analysis.counters import Window, mean_rate, rates, unwrapped
+from steelyard.analysis.counters import Window, mean_rate, rates, samples, unwrapped
 from steelyard.analysis.distribution import from_histogram, from_summary, spectrum
 from steelyard.analysis.inside import inside
 from steelyard.analysis.offered import completed_while_due, kept, little, of_states, saturation
@@ -82,6 +82,14 @@ def test_cpu_per_operation_of_client_lab_and_servers() -> None:
     assert client_cpu_us(found) == pytest.approx(120)
     assert by_party["node1"] == pytest.approx(5000)
     assert server_cpu_us(found) == pytest.approx(8000)
+
+
+def test_a_laboratory_that_gives_back_what_a_server_used_has_not_restarted() -> None:
+    used = [30.0, 30.5, 30.6, 30.2, *(30.2 + 0.1 * s for s in range(1, 8))]
+    frame = system(("lab", "cpu_seconds_total", used))
+    found = costs(frame, phase_from_summary(facts(), {}))
+    assert next(c for c in found if c.party == "watching and lab").cores == pytest.approx(0.09)
+    assert rates(*samples(frame, "lab", "cpu_seconds_total"))[1].max() == pytest.approx(0.5)
 
 
 def test_operations_per_system_call_of_the_client() -> None:
