@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from test_testbed_hbase import specs
@@ -203,6 +204,18 @@ def test_a_node_is_missed_when_its_master_counts_it_no_more(
 def test_a_region_server_s_name_is_a_message_and_back() -> None:
     name = "127.10.0.3,16020,1700000000001"
     assert serving.whole_name(wire.parse(admin.server(name))) == name
+
+
+def test_a_region_server_tells_its_name_or_none() -> None:
+    name = "127.10.0.3,16020,1700000000001"
+    for told, expected in ((wire.field(1, admin.server(name)), name), (wire.field(2, 16030), "")):
+        place = serve(framed(wire.field(1, 0), delimited(wire.field(1, told))))
+        spec: Any = SimpleNamespace(name="node3", place=lambda _, place=place: place)
+        if expected:
+            assert serving.server_name(spec) == expected
+        else:
+            with pytest.raises(OSError, match="node3 does not tell its name"):
+                serving.server_name(spec)
 
 
 def test_a_master_gives_regions_to_those_that_have_reported_to_it() -> None:

@@ -63,15 +63,10 @@ def test_nothing_is_said_before_the_first_process_was_seen() -> None:
 def test_what_turns_out_to_be_another_source_is_taken_out_again() -> None:
     processes = Processes(OpenFiles(), disk=False)
     process = burner()
-    own = time.process_time()
-    both = processes.sample([os.getpid(), process.pid])["cpu_seconds_total"]
+    mine = processes.sample([os.getpid(), process.pid])["cpu_seconds_total"]
     alone = processes.sample([os.getpid()], disown={process.pid})["cpu_seconds_total"]
-    assert alone == both, "a counter that fell would be a restart"
     end(process)
-    while time.process_time() < own + 0.5:
-        pass
-    later = processes.sample([os.getpid()])["cpu_seconds_total"]
-    assert 0.1 < later - both < 0.3, "half a second, less what the other had used"
+    assert alone < mine - 0.2
 
 
 def test_the_family_of_a_process() -> None:

@@ -37,12 +37,12 @@ def nodes(system: pl.DataFrame) -> list[str]:
 def _values(rows: pl.DataFrame, source: str, metric: str) -> tuple[Floats, Floats]:
     """(seconds, values) of rows in the order of time.
 
-    The laboratory never restarts. In results up to November 2026 its counters step down where a process of
-    its own turned out to be a server's: until it has used as much itself, they stand still.
+    The laboratory never restarts: its counters step down where a process of its own turned out to be a
+    server's. What is taken out again was never its own, at any time before.
     """
     values = rows["value"].to_numpy().astype(np.float64)
     if source == "lab" and metric.endswith("_total"):
-        values = np.maximum.accumulate(values)
+        values = np.minimum.accumulate(values[::-1])[::-1]
     return rows["t_ns"].to_numpy() / NS, values
 
 

@@ -1,5 +1,4 @@
-"""What a changing set of processes used together, in counters that never fall: whoever reads them takes a
-step down for a restart from zero."""
+"""What a changing set of processes used together, in counters that never fall when one of them ends."""
 
 from __future__ import annotations
 
@@ -39,15 +38,14 @@ class Processes:
         self._disk = disk
         self._last: dict[int, Used] = {}
         self._ended = Used()
-        self._told: Values = {}
 
     def sample(self, pids: Collection[int], *, disown: Collection[int] = ()) -> Values:
         """Read each process; empty until the first has been seen.
 
         Args:
             pids: the processes now.
-            disown: numbers that turned out to belong to somebody else; what they used is taken out again:
-                counters stand still until the others have used as much.
+            disown: numbers that turned out to belong to somebody else; what they used is taken out again, the
+                one way in which a counter falls.
         """
         for pid in [p for p in self._last if p not in pids]:
             self._end(pid, disowned=pid in disown)
@@ -88,18 +86,15 @@ class Processes:
     def _sums(self) -> Values:
         resident = sum(used.resident_bytes for used in self._last.values())
         total = _add((self._ended, *self._last.values()), resident_bytes=resident)
-        counted: Values = {
+        values: Values = {
             "cpu_seconds_total": total.user_s + total.system_s,
             "cpu_user_seconds_total": total.user_s,
             "cpu_system_seconds_total": total.system_s,
+            "memory_bytes": resident,
         }
         if self._disk:
-            counted |= {
-                "disk_read_bytes_total": total.read_bytes,
-                "disk_write_bytes_total": total.write_bytes,
-            }
-        self._told = {name: max(value, self._told.get(name, 0.0)) for name, value in counted.items()}
-        return {**self._told, "memory_bytes": resident}
+            values |= {"disk_read_bytes_total": total.read_bytes, "disk_write_bytes_total": total.write_bytes}
+        return values
 
 
 def _add(parts: Iterable[Used], *, resident_bytes: int) -> Used:

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// The engine's binary.
@@ -70,7 +70,17 @@ impl Engine {
     /// As [`Self::exit`], with the events that were left.
     pub fn last_words(mut self) -> (i32, Vec<Value>) {
         drop(self.input.take());
-        let code = self.child.wait().unwrap().code().unwrap();
-        (code, self.events.iter().collect())
+        let mut events = Vec::new();
+        loop {
+            match self.events.recv_timeout(PATIENCE) {
+                Ok(event) => events.push(event),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {
+                    self.child.kill().unwrap();
+                    panic!("the engine does not end: {events:?}");
+                }
+            }
+        }
+        (self.child.wait().unwrap().code().unwrap(), events)
     }
 }

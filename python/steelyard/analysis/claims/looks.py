@@ -78,7 +78,8 @@ class Looks:
             answer: what it is if it stands alone; what was shown for the opposite counts for nothing.
         """
         at = self.at(points, least)
-        now = (repeated_p(p, at) if p else 0.0) if at or not self.taken else 1.0
+        certain = not p and answer == "refuted"
+        now = (0.0 if certain else repeated_p(p, at)) if at or not self.taken else 1.0
         told = [look.shown[claim] for look in self.taken if claim in look.shown]
         return min([now, *(chance for before, chance in told if before == answer)])
 

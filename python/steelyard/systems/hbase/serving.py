@@ -43,7 +43,8 @@ def _master(spec: HBaseSpec) -> bool:
 
 
 def _regionserver(spec: HBaseSpec) -> bool:
-    return bool(server_name(spec))
+    server_name(spec)
+    return True
 
 
 SERVES: Mapping[str, Callable[[HBaseSpec], bool]] = {
@@ -70,7 +71,10 @@ def server_name(spec: HBaseSpec) -> str:
     (`JmxCacheBuster` of HBase).
     """
     answer = wire.ask(spec.place(REGIONSERVER), wire.ADMIN, "GetServerInfo", timeout_s=ASK_S)
-    return whole_name(wire.message(wire.message(answer, 1), 1))
+    told = wire.message(wire.message(answer, 1), 1)
+    if not wire.string(told, 1):
+        raise OSError(f"{spec.name} does not tell its name")
+    return whole_name(told)
 
 
 def whole_name(told: wire.Fields) -> str:
