@@ -269,10 +269,7 @@ fn commands_that_make_no_sense_are_refused_and_the_run_goes_on() {
 #[test]
 fn a_bad_plan_exits_with_2_and_names_the_field() {
     let out = tempfile::tempdir().unwrap();
-    let mut wrong = plan(
-        out.path(),
-        json!([phase("run", "run", json!({"seconds": 1}))]),
-    );
+    let mut wrong = plan(out.path(), json!([phase("run", "run", json!({}))]));
     let engine = Engine::start(&wrong);
     assert!(
         engine.until("error")["text"]
