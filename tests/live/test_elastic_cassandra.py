@@ -103,7 +103,7 @@ def test_a_ring_grows_and_shrinks_under_load_and_loses_nothing(cluster: Make, tm
     with Writer(three.nodes[0]).writing() as writer:
         moved = three.add(["node3"], AddOptions(), noted(joined), print)
         watch.retarget(three.targets())
-        assert [what for _, what in joined] == ["up", "announced", "streaming", "joined"]
+        assert [what for _, what in joined] == ["up", "announced", "streaming", "normal", "joined"]
         assert moved is not None
         assert (
             moved > LOADED * VALUE_BYTES / 6
@@ -153,7 +153,7 @@ def test_two_join_at_once_within_a_limit_of_streams_and_a_dead_one_is_removed(cl
         assert inside.stream_limit() == before
     for node in ("node3", "node4"):  # one that joins after the other may be in between two looks
         passed = [what for name, what in told if name == node and what != "announced"]
-        assert passed == ["up", "streaming", "joined"]
+        assert passed == ["up", "streaming", "normal", "joined"]
     assert "announced" in {what for _, what in told}
     assert {len(ring.members_seen(node.place)) for node in four.nodes} == {4}
     owners = ring.tokens(four.nodes[0].place)
@@ -173,7 +173,7 @@ def test_a_node_that_joins_without_data_misses_reads_until_it_is_repaired(cluste
     table(three, factor=2)
     told: Told = []
     three.add(["node3"], AddOptions(bootstrap=False), noted(told), print)
-    assert [what for _, what in told] == ["up", "joined"]
+    assert [what for _, what in told] == ["up", "normal", "joined"]
     assert on_disk(three, "node3") == 0
     three.repair("node3", "ycsb")
     assert on_disk(three, "node3") > 0

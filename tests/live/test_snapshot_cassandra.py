@@ -18,7 +18,7 @@ from steelyard.systems.cassandra.testbed import CassandraTestbed
 SYSTEM = {
     "nodes": 3,
     "profile": "quick",
-    "access": {"replication": {"factor": 2}, "write_consistency": "ALL"},
+    "access": {"replication": {"factor": 2}, "load_consistency": "ALL"},
 }
 
 

@@ -143,9 +143,25 @@ def test_a_joiner_is_joined_when_all_who_live_agree(stage: Callable[..., Scene])
     )
     nodes: Any = ([joiner], [first, dead])
     found, received = told(lambda milestones: moving.wait_joined(*nodes, PORT, milestones))
-    assert found == [("node3", what) for what in ("up", "announced", "streaming", "joined")]
+    assert found == [("node3", what) for what in ("up", "announced", "streaming", "normal", "joined")]
     assert received == {"node3": 30}
     assert scene.asked == 6
+
+
+def test_each_of_several_joiners_is_joined_in_its_own_time(stage: Callable[..., Scene]) -> None:
+    first, *joiners = Made(1), Made(2), Made(3)
+    one = frozenset({first.spec.address})
+    scene = stage(
+        Said({"node2": "JOINING", "node3": "JOINING"}, members=one),
+        Said({"node2": "NORMAL", "node3": "JOINING"}, members=one | {"127.10.9.2"}),
+        Said({"node2": "NORMAL", "node3": "NORMAL"}, members=ALL),
+        each=2,
+    )
+    at: list[tuple[str, int]] = []
+    milestones = Milestones(lambda node, what: at.append((node, scene.asked)) if what == "joined" else None)
+    nodes: Any = (joiners, [first])
+    moving.wait_joined(*nodes, PORT, milestones)
+    assert at == [("node2", 4), ("node3", 6)]
 
 
 def test_a_joiner_that_gives_up_or_dies_is_told(stage: Callable[..., Scene]) -> None:

@@ -56,6 +56,7 @@ def key_of(kind: str, seed: int = 1, workload: dict[str, Any] | None = None, **s
         ("cassandra", {"access": {"replication": {"factor": 2}}}),
         ("cassandra", {"access": {"table_options": ["compression = {'enabled': false}"]}}),
         ("cassandra", {"access": {"write_consistency": "ALL"}}),
+        ("cassandra", {"access": {"load_consistency": "ALL"}}),
         ("cassandra", {"access": {"durable_writes": False}}),
         ("cassandra", {"access": {"keyspace": "other"}}),
         ("hbase", {"version": "2.4"}),
@@ -86,6 +87,13 @@ def test_what_shapes_the_files_makes_another(kind: str, settings: dict[str, Any]
 )
 def test_what_does_not_makes_none(kind: str, settings: dict[str, Any]) -> None:
     assert key_of(kind, **settings) == key_of(kind)
+
+
+def test_only_the_level_at_which_records_are_loaded_counts() -> None:
+    loaded = {"load_consistency": "ALL"}
+    assert key_of("cassandra", access={**loaded, "write_consistency": "QUORUM"}) == key_of(
+        "cassandra", access=loaded
+    )
 
 
 def test_records_and_seed_count_and_operations_do_not() -> None:

@@ -132,7 +132,7 @@ def test_the_outcome_does_not_choose_where_the_worst_is_looked_for() -> None:
     counts = {name: np.zeros(300) for name in ("due", "done", "ok", "failed", "stale", "lost", "not_yet")}
     nothing = pl.DataFrame(schema={"phase": pl.String, "second": pl.Int64, "coordinator": pl.String,
                                    "failed": pl.Int64, "failures": pl.String})  # fmt: skip
-    phase = Measured("run", START_NS, False, {"TOTAL": level(late)}, counts, nothing, pl.DataFrame())
+    phase = Measured("run", START_NS, False, {"TOTAL": level(late)}, {}, counts, nothing, pl.DataFrame())
     found = effect(phase, AROUND)
     assert found.felt == Seconds(60, 120)
     assert found.worst == impact.Worst(9e6, 270, 271)

@@ -172,6 +172,8 @@ pub struct Operation {
     pub fields: FieldSet,
     /// Rows a scan asks for.
     pub scan_length: u32,
+    /// Belongs to the load phase.
+    pub loaded: bool,
     /// Values written, one after another, in field order; of an operation that writes nothing, what was here before.
     pub values: Vec<u8>,
     /// End offset of each value in `values`.
@@ -191,6 +193,7 @@ impl Default for Operation {
             key: Key::default(),
             fields: FieldSet::All,
             scan_length: 0,
+            loaded: false,
             values: Vec::new(),
             ends: Vec::new(),
             timestamp_us: 0,

@@ -211,6 +211,7 @@ fn refused(server: &str, cases: &[(&str, Value, &str)]) {
 fn cql_names_what_is_wrong_with_a_plan() {
     let cases = [
         ("read_consistency", json!("QUORM"), "nearest is QUORUM"),
+        ("load_consistency", json!("ALLL"), "nearest is ALL"),
         ("keyspace", json!("a b"), "not a name"),
         ("local_datacenter", json!("nowhere"), "no node is in"),
         ("hosts", json!([]), "contact point"),

@@ -26,6 +26,8 @@ from steelyard.results.in_effect import part
 
 ALL = "all"
 """The clock of what is felt: response of all attempts, a failure counted as at least its timeout."""
+RAW = ("response", "not_yet", "failed")
+"""The clocks that together have every operation that was answered, as long as it took, whatever the answer."""
 RESIZING = {"add": 1, "remove": -1}
 LATELY_NS = 10_000_000_000
 """How far before an action, or the end, what is stored is looked at."""
@@ -85,12 +87,15 @@ class Acted:
     remote: float | None = None
 
 
-def latencies(source: TrialSource, phase: Phase, only: str | None = None) -> dict[str, BySecond]:
-    """Operation -> response times of all attempts, by second of a phase; TOTAL is all of them. Of one
-    operation, if `only` names it."""
+def latencies(
+    source: TrialSource, phase: Phase, clocks: Sequence[str] = (ALL,), only: str = ""
+) -> dict[str, BySecond]:
+    """Operation -> response times by second of a phase, of these clocks together; TOTAL is all operations. Of
+    one operation, if `only` names it."""
     found: dict[str, list[Any]] = {TOTAL: []}
-    for tag, second, histogram in source.histogram_log(phase.name, f"{only or ''}.{ALL}"):
-        found.setdefault(tag.partition(".")[0], []).append((second, *highest(histogram)))
+    for clock in clocks:
+        for tag, second, histogram in source.histogram_log(phase.name, f"{only}.{clock}"):
+            found.setdefault(tag.partition(".")[0], []).append((second, *highest(histogram)))
     return {operation: by_second(rows, int(phase.seconds)) for operation, rows in found.items()}
 
 
@@ -103,6 +108,7 @@ def measured_of(source: TrialSource, phase: Phase, intervals: pl.DataFrame, syst
         start_ns=phase.start_ns,
         closed=phase.closed,
         latencies=latencies(source, phase),
+        raw=latencies(source, phase, RAW),
         counts=series(intervals, phase.name, int(phase.seconds)),
         coordinators=source.coordinators(),
         system=system,

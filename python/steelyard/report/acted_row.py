@@ -55,9 +55,10 @@ def of_effect(whole: Effect) -> Figures:
         "window_spread": whole.spread,
         "lost_operations": whole.lost_operations,
     }
-    for times in whole.times:
-        name = f"{times.operation.lower().replace('-', '_')}_{times.window}"
-        found |= {f"{name}_{f}_ns": getattr(times, f"{f}_ns") for f in ("mean", "p50", "p99")}
+    for each, clock in ((whole.times, ""), (whole.raw, "_raw")):
+        for times in each:
+            name = f"{times.operation.lower().replace('-', '_')}_{times.window}{clock}"
+            found |= {f"{name}_{f}_ns": getattr(times, f"{f}_ns") for f in ("mean", "p50", "p99")}
     for done in whole.done:
         found |= {f"{done.window}_ok_per_s": done.ok_per_s, f"{done.window}_failed_share": done.failed_share}
     return found | wrong_reads(whole)

@@ -120,6 +120,7 @@ def consistency(manifest: Facts) -> list[tuple[str, Any]]:
         ("Durability", system.get("durability")),
         ("Read consistency", driver.get("read_consistency") or access.get("read_consistency")),
         ("Write consistency", driver.get("write_consistency") or access.get("write_consistency")),
+        ("Load consistency", access.get("load_consistency")),
         ("Durability of a write", driver.get("durability")),
         ("Write-ahead log", system.get("wal")),
         ("Replication", driver.get("replication") or access.get("replication") or system.get("replication")),

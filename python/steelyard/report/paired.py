@@ -121,7 +121,7 @@ def _pair(one: Half, control: Half, own: Effect) -> Paired:
     source = control.source
     phase = _whole_phase(control)
     table = measured_of(source, phase, source.intervals(), source.system())
-    mine = latencies(one.source, _whole_phase(one), TOTAL)[TOTAL]
+    mine = latencies(one.source, _whole_phase(one), only=TOTAL)[TOTAL]
     found = compared(mine, table.latencies[TOTAL], own.windows.before, own.felt)
     beside = effect(table, own.windows, own.felt)
     there = wrong_reads(beside)

@@ -27,7 +27,7 @@ def data_set(point: Point, seed: int) -> dict[str, Any]:
         seed: the seed the records are made from.
     """
     return {
-        "system": without(point.system, declared(point.system.kind).shapeless),
+        "system": without(point.system, declared(point.system.kind).shapeless_in(point.system)),
         "records": point.workload.model_dump(mode="json", include=RECORDS),
         "seed": seed,
     }

@@ -89,6 +89,10 @@ class SystemDeclaration:
         """The capabilities that a system of these settings does not have, each with the reason."""
         return {}
 
+    def shapeless_in(self, system: SystemSettings) -> frozenset[str]:  # noqa: ARG002 - a kind may look at it
+        """As `shapeless`, of a system of these settings."""
+        return self.shapeless
+
     def able(self, system: SystemSettings) -> frozenset[str]:
         """What can be done to a system of these settings."""
         return self.capabilities - self.lacks(system).keys()

@@ -156,7 +156,8 @@ _OF_WINDOW = (
 )  # fmt: skip
 """Figures that the control has as well."""
 _WINDOW = re.compile(
-    rf"(?P<op>{'|'.join(OPS)})_(?P<window>{'|'.join(WINDOWS)})_(?P<figure>mean_ns|p50_ns|p99_ns)"
+    rf"(?P<op>{'|'.join(OPS)})_(?P<window>{'|'.join(WINDOWS)})(?P<raw>_raw)?"
+    r"_(?P<figure>mean_ns|p50_ns|p99_ns)"
 )
 _RATE = re.compile(rf"(?P<window>{'|'.join(WINDOWS)})_(?P<figure>ok_per_s|failed_share)")
 _UNTIL = re.compile(r"until_(?P<what>[a-z][a-z_]*)_s")
@@ -211,7 +212,8 @@ def _of_control(column: str) -> Named | None:
 def _of_window(column: str) -> Named | None:
     """Of a window, or until a milestone."""
     if match := _WINDOW.fullmatch(column):
-        words = f"{_operation(match['op'])}latency of all attempts {match['window']} the action"
+        attempts = "answers, right or not," if match["raw"] else "all attempts"
+        words = f"{_operation(match['op'])}latency of {attempts} {match['window']} the action"
         return Named(f"{words}, {match['figure'].removesuffix('_ns')}", "ns")
     if match := _RATE.fullmatch(column):
         figure = CLIENT["ok_per_s"] if match["figure"] == "ok_per_s" else Named("share of failures", "share")
@@ -263,7 +265,13 @@ def is_by_second(column: str) -> bool:
 def names(ops: Iterable[str] = OPS) -> list[str]:
     """Every figure there is for these operations, to look for the nearest."""
     latencies = [f"{op}_{clock}_{figure}_ns" for op in ops for clock in CLOCKS for figure in FIGURES]
-    windows = [f"{op}_{w}_{figure}_ns" for op in ops for w in WINDOWS for figure in ("mean", "p50", "p99")]
+    windows = [
+        f"{op}_{w}{raw}_{figure}_ns"
+        for op in ops
+        for w in WINDOWS
+        for raw in ("", "_raw")
+        for figure in ("mean", "p50", "p99")
+    ]
     windows += [f"{w}_{figure}" for w in WINDOWS for figure in ("ok_per_s", "failed_share")]
     both = [*windows, *(f"{CONTROL}{name}" for name in (*windows, *_OF_WINDOW))]
     counts = [f"{op}_{what}" for op in ops if op != OPS[0] for what in COUNTS]

@@ -61,6 +61,8 @@ class CqlAccess(Model):
     keyspace: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,47}$")] = "ycsb"
     read_consistency: str = "ONE"
     write_consistency: str = "ONE"
+    load_consistency: str | None = None
+    """Of the load phase's writes; None = `write_consistency`. ALL has every replica hold what was loaded."""
     connections: PositiveInt = 1
     """Connections to each node."""
     replication: Replication = Replication()
@@ -73,9 +75,11 @@ class CqlAccess(Model):
     fresh: bool = False
     """Drop the table first."""
 
-    @field_validator("read_consistency", "write_consistency")
+    @field_validator("read_consistency", "write_consistency", "load_consistency")
     @classmethod
-    def _known_level(cls, value: str) -> str:
+    def _known_level(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
         level = value.upper()
         if level not in CONSISTENCY:
             from steelyard.errors import nearest

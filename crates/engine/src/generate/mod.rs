@@ -103,6 +103,7 @@ impl Generator {
         op.rank = draft.rank;
         op.fields = draft.fields;
         op.scan_length = draft.scan_length;
+        op.loaded = draft.loaded;
         self.keys.write(draft.key, &mut op.key);
         op.ends.clear();
         if matches!(

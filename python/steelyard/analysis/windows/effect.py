@@ -23,7 +23,7 @@ machines."""
 
 @dataclass(frozen=True)
 class Times:
-    """Response times of one kind of operation in one window, all attempts; None of too few operations."""
+    """Response times of one kind of operation in one window; None of too few operations."""
 
     window: str
     operation: str
@@ -61,7 +61,9 @@ class Effect:
         windows: around it.
         again: until the run was steady again, since its start; None where too little comes after to tell.
         felt: the seconds until then.
-        times, done: of each window.
+        times: of each window, of all attempts, a failure counted as at least its timeout.
+        raw: of each window, of what was answered, as long as it took, whatever the answer.
+        done: of each window.
         excess_s: as of `impact.excess_s`, within `felt`.
         worst, spread: of the slices from the action's start to the end of what comes after: as long in every
             trial of one timeline, while how long `felt` is was chosen by what came of it.
@@ -75,6 +77,7 @@ class Effect:
     again: Elapsed | None
     felt: Seconds
     times: tuple[Times, ...]
+    raw: tuple[Times, ...]
     done: tuple[Done, ...]
     excess_s: float | None
     worst: impact.Worst | None
@@ -98,7 +101,9 @@ class Measured:
     Attributes:
         name, start_ns: of the phase; CLOCK_MONOTONIC.
         closed: whether its loop is closed.
-        latencies: operation -> response times of all attempts by second; TOTAL is all of them.
+        latencies: operation -> response times of all attempts by second, a failure counted as at least its
+            timeout; TOTAL is all of them.
+        raw: likewise, of what was answered, as long as it took.
         counts: as of `losses.series`.
         coordinators: rows of coordinators.parquet.
         system: rows of system.parquet.
@@ -110,6 +115,7 @@ class Measured:
     start_ns: int
     closed: bool
     latencies: Mapping[str, BySecond]
+    raw: Mapping[str, BySecond]
     counts: Mapping[str, Floats]
     coordinators: pl.DataFrame
     system: pl.DataFrame
@@ -137,6 +143,7 @@ def effect(phase: Measured, windows: Windows, within: Seconds | None = None) -> 
         again=again,
         felt=within,
         times=_times(phase.latencies, windows),
+        raw=_times(phase.raw, windows),
         done=tuple(_done(phase.counts, name, window) for name, window in windows.each()),
         excess_s=impact.excess_s(total, windows.before, within),
         worst=impact.worst(total, windows.rest),

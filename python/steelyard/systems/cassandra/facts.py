@@ -30,6 +30,8 @@ def access_plan(access: CqlAccess) -> dict[str, Any]:
         "token_aware": access.token_aware,
         "fresh": access.fresh,
     }
+    if access.load_consistency:
+        plan["load_consistency"] = access.load_consistency.upper()
     if access.local_datacenter:
         plan["local_datacenter"] = access.local_datacenter
     return plan

@@ -22,16 +22,18 @@ if TYPE_CHECKING:
     from steelyard.systems.status import NodeStatus
 
 CLIENT_SIDE = frozenset(
-    {"access.read_consistency", "access.write_consistency", "access.connections", "access.local_datacenter",
-     "access.token_aware", "access.fresh"}
+    {"access.read_consistency", "access.write_consistency", "access.load_consistency", "access.connections",
+     "access.local_datacenter", "access.token_aware", "access.fresh"}
 )  # fmt: skip
-SHAPELESS = CLIENT_SIDE - {"access.write_consistency"}
-"""The consistency of writes counts: replicas may miss what a weaker level did not wait for."""
+LOADED_AT = frozenset({"access.write_consistency", "access.load_consistency"})
+"""One of them counts: replicas may miss what a weaker level did not wait for."""
+SHAPELESS = CLIENT_SIDE - LOADED_AT
 SHORT_NAMES = {
     "token-aware": ("system.access.token_aware",),
     "consistency": ("system.access.read_consistency", "system.access.write_consistency"),
     "read-consistency": ("system.access.read_consistency",),
     "write-consistency": ("system.access.write_consistency",),
+    "load-consistency": ("system.access.load_consistency",),
     "rf": ("system.access.replication.factor",),
     "durability": ("system.access.durable_writes",),
 }
@@ -62,6 +64,11 @@ class _Cql(SystemKind):
     typed = "cassandra"
     client_side = CLIENT_SIDE
     short_names = SHORT_NAMES
+
+    def shapeless_in(self, system: SystemSettings) -> frozenset[str]:
+        """Of the levels of writes only that counts at which records are loaded."""
+        apart = getattr(getattr(system, "access", None), "load_consistency", None)
+        return self.shapeless | (LOADED_AT - {f"access.{'load' if apart else 'write'}_consistency"})
 
     def ledger(self) -> Mapping[str, Line]:
         """What consistency levels and settings of CQL promise."""

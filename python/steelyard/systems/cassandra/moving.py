@@ -47,7 +47,8 @@ def wait_joined(
         others: the members.
         port: of the agents.
         milestones: is told `up` (it knows its own state), `announced` (a member knows that it joins),
-            `streaming` (the first bytes of data have come), `joined`.
+            `streaming` (the first bytes of data have come), `normal` (it answers as a replica), `joined` (it takes
+            clients, too, and agrees with all members who is one).
 
     Returns:
         Bytes that were streamed to each.
@@ -63,14 +64,14 @@ def wait_joined(
             for node, mode in modes.items():
                 _note_joining(node, mode, inside[node], milestones)
             _note_announced(joiners, [inside[node] for node in others if node.alive], milestones)
-            return all(mode == "NORMAL" for mode in modes.values()) and _agree(joiners, others)
+            for node in joiners:
+                if modes[node] == "NORMAL" and not milestones.has(node, "joined") and _agree([node], others):
+                    milestones.reached(node, "joined")
+            return all(milestones.has(node, "joined") for node in joiners) and _agree(joiners, others)
 
         servers = [node.server for node in joiners]
         wait_until(ready, servers, MOVE_LIMIT_S, "not every node has joined", _died)
-        received = {node.name: inside[node].received() for node in joiners}
-    for node in joiners:
-        milestones.reached(node, "joined")
-    return received
+        return {node.name: inside[node].received() for node in joiners}
 
 
 def _note_announced(joiners: Sequence[LocalNode], members: Sequence[Inside], milestones: Milestones) -> None:
@@ -90,6 +91,8 @@ def _note_joining(node: LocalNode, mode: str, inside: Inside, milestones: Milest
         milestones.reached(node, "up")
         if not milestones.has(node, "streaming") and inside.received():
             milestones.reached(node, "streaming")
+    if mode == "NORMAL":
+        milestones.reached(node, "normal")
 
 
 def _agree(joiners: Sequence[LocalNode], others: Sequence[LocalNode]) -> bool:

@@ -38,8 +38,12 @@ def check(system: CassandraSystem) -> list[str]:
     if access.read_consistency == "ANY":
         raise InputError("consistency ANY is for writes only", hint="read_consistency = ONE")
     factors = _factors(access, nodes)
-    for what, level in (("read", access.read_consistency), ("write", access.write_consistency)):
-        _check_level(what, level, factors, access.local_datacenter or next(iter(nodes)))
+    levels = {
+        "read": access.read_consistency, "write": access.write_consistency, "load": access.load_consistency,
+    }  # fmt: skip
+    for what, level in levels.items():
+        if level:
+            _check_level(what, level, factors, access.local_datacenter or next(iter(nodes)))
     return [
         f"replication factor {factor} is above the {count} nodes{f' of {name}' if name else ''}: "
         f"only {count} replicas exist"

@@ -54,6 +54,8 @@ pub(super) struct Chosen {
     pub read: Consistency,
     /// Level of writes.
     pub write: Consistency,
+    /// Level of the load phase's writes.
+    pub load: Consistency,
     /// Rows of a scan's page.
     pub page_rows: u64,
 }
@@ -90,6 +92,7 @@ pub(super) async fn gather(
         "user": options.user,
         "read_consistency": level_name(chosen.read),
         "write_consistency": level_name(chosen.write),
+        "load_consistency": level_name(chosen.load),
         "scan_page_rows": chosen.page_rows,
         "scan_order": "token",
         "table": table(session, names).await?,

@@ -54,9 +54,14 @@ impl Cql {
     /// [`OpenError::Reach`] when no contact point answers or the nodes do not agree about the schema.
     pub async fn open(options: &CqlPlan, plan: &Plan) -> Result<Self, OpenError> {
         let names = Names::new(options, &plan.workload)?;
+        let write = options::consistency("driver.write_consistency", &options.write_consistency)?;
+        let load = options.load_consistency.as_deref();
         let chosen = Chosen {
             read: options::read_consistency("driver.read_consistency", &options.read_consistency)?,
-            write: options::consistency("driver.write_consistency", &options.write_consistency)?,
+            write,
+            load: load.map_or(Ok(write), |level| {
+                options::consistency("driver.load_consistency", level)
+            })?,
             page_rows: statements::page_rows(&plan.workload),
         };
         let access = Access {
@@ -67,7 +72,7 @@ impl Cql {
         let cluster = Cluster::ask(&session).await?;
         let statements = if plan.engine.index == 0 {
             schema::create(&session, options, &names).await?;
-            Statements::prepare(&session, &names, &plan.workload, chosen.read, chosen.write).await?
+            Statements::prepare(&session, &names, &plan.workload, &chosen).await?
         } else {
             wait::for_table(&session, &names, plan, &chosen).await?
         };

@@ -35,6 +35,9 @@ pub struct CqlPlan {
     pub read_consistency: String,
     /// Consistency level of writes.
     pub write_consistency: String,
+    /// ... of those of the load phase, if it is another.
+    #[serde(default)]
+    pub load_consistency: Option<String>,
     /// Connections to each node.
     #[serde(default = "one")]
     pub connections: u32,

@@ -4,6 +4,7 @@
 //! not travel with every answer. Writes are INSERTs, which in CQL insert or overwrite alike, as YCSB's are.
 
 use super::connect::SCHEMA_TIMEOUT;
+use super::facts::Chosen;
 use super::options::{KEY, Names};
 use super::wire::frame;
 use crate::driver::OpenError;
@@ -27,6 +28,7 @@ pub(super) struct Statements {
     read_one: Vec<Prepared>,
     write_all: Prepared,
     write_one: Vec<Prepared>,
+    load: Prepared,
     delete: Prepared,
     scan: Prepared,
 }
@@ -109,9 +111,9 @@ impl Statements {
         session: &Session,
         names: &Names,
         workload: &Workload,
-        read: Consistency,
-        write: Consistency,
+        chosen: &Chosen,
     ) -> Result<Self, OpenError> {
+        let (read, write) = (chosen.read, chosen.write);
         let table = names.qualified();
         let all = names.fields.as_slice();
         let one = |wanted: bool| all.chunks(1).take(if wanted { all.len() } else { 0 });
@@ -134,12 +136,13 @@ impl Statements {
         );
         let delete = format!("DELETE FROM {table} WHERE {KEY} = ?");
         let mut scan = prepare(session, scan, read).await?;
-        scan.page_rows = Some(page_rows(workload) as i32);
+        scan.page_rows = Some(chosen.page_rows as i32);
         Ok(Self {
             read_all: prepare(session, select(all), read).await?,
             write_all: prepare(session, insert(all), write).await?,
             read_one: each(session, one(!workload.read_all_fields).map(select), read).await?,
             write_one: each(session, one(!workload.write_all_fields).map(insert), write).await?,
+            load: prepare(session, insert(all), chosen.load).await?,
             delete: prepare(session, delete, write).await?,
             scan,
         })
@@ -150,6 +153,7 @@ impl Statements {
         match (op.kind, op.fields) {
             (Kind::Read, FieldSet::All) => Some(&self.read_all),
             (Kind::Read, FieldSet::One(field)) => self.read_one.get(usize::from(field)),
+            (Kind::Insert, _) if op.loaded => Some(&self.load),
             (Kind::Insert | Kind::Update, FieldSet::All) => Some(&self.write_all),
             (Kind::Insert | Kind::Update, FieldSet::One(field)) => {
                 self.write_one.get(usize::from(field))
@@ -236,6 +240,25 @@ mod tests {
         Prepared::new(String::new(), b"id", Consistency::Quorum, page_rows)
             .execute(op, page, &mut out);
         out
+    }
+
+    #[test]
+    fn records_are_loaded_at_a_level_of_their_own() {
+        let at = |level| Prepared::new(String::new(), b"id", level, None);
+        let statements = Statements {
+            read_all: at(Consistency::One),
+            read_one: Vec::new(),
+            write_all: at(Consistency::One),
+            write_one: Vec::new(),
+            load: at(Consistency::All),
+            delete: at(Consistency::One),
+            scan: at(Consistency::One),
+        };
+        let level = |op: &Operation| statements.of(op).unwrap().head[5];
+        let mut op = operation(Kind::Insert);
+        assert_eq!(level(&op), Consistency::One as u8);
+        op.loaded = true;
+        assert_eq!(level(&op), Consistency::All as u8);
     }
 
     #[test]

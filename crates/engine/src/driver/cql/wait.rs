@@ -25,14 +25,10 @@ pub(super) async fn for_table(
     let began = Instant::now();
     loop {
         let reason = match schema::check(session, names).await {
-            Ok(true) => {
-                let workload = &plan.workload;
-                match Statements::prepare(session, names, workload, chosen.read, chosen.write).await
-                {
-                    Ok(statements) => return Ok(statements),
-                    Err(error) => error,
-                }
-            }
+            Ok(true) => match Statements::prepare(session, names, &plan.workload, chosen).await {
+                Ok(statements) => return Ok(statements),
+                Err(error) => error,
+            },
             Ok(false) => OpenError::Reach(format!(
                 "engine 0 did not create table {} within {} s",
                 names.qualified(),
