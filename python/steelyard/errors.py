@@ -42,6 +42,10 @@ class MissingToolError(InfrastructureError):
     """A program that is needed is not there; the hint says how to get it."""
 
 
+class LeftChangedError(InfrastructureError):
+    """Somebody else's cluster is not as it was before, and only they can put it back."""
+
+
 class EngineError(InfrastructureError):
     """The engine could not run its plan, or died."""
 

@@ -53,6 +53,8 @@ def test_commands_of_the_users_own_change_a_system_while_it_serves(command: Star
     out, bad, slow = with_.actions().each()
     assert [out.how, bad.how, slow.how] == ["done", "failed", "unfinished"]
     assert bad.reason == "sh ended with status 4: quota exceeded"
+    told = f"the first: trial {with_.path.name}, bad: failed: {bad.reason}"
+    assert f"in 1 of 2 trials actions were not done; {told}" in one.stdout
     began_ns = next(phase["start_ns"] for phase in with_.manifest["phases"] if phase["name"] == "run")
     assert out.requested_ns is not None
     assert out.ended_ns is not None

@@ -13,9 +13,12 @@ from pathlib import Path
 
 import psutil
 import pytest
+from pydantic import TypeAdapter
 
-from steelyard.errors import InfrastructureError
-from steelyard.lab.timeline.commands import Cancelled, run_command
+from steelyard.errors import InfrastructureError, InputError
+from steelyard.lab.timeline.commands import Cancelled, check_programs, run_command
+from steelyard.spec.do_words import actions_of
+from steelyard.spec.timeline import Timeline
 
 LIMIT_S = 20.0
 TOOL = """
@@ -115,3 +118,20 @@ def test_what_cannot_be_run_is_told_as_it_is(tmp_path: Path) -> None:
     for name, why in (("no-such-program", "No such file or directory"), (str(plain), "Permission denied")):
         with pytest.raises(InfrastructureError, match=f"{name} cannot be run: {why}"):
             run_command([name], tmp_path / "it.txt", threading.Event())
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("0 run -- true", ""),
+        ("0 run -- no-such-kubectl scale", "action run: command: there is no program 'no-such-kubectl'"),
+        ("0 run done=no-such-check -- true", "action run: done: there is no program 'no-such-check'"),
+    ],
+)
+def test_programs_are_looked_for_before_anything_starts(text: str, missing: str) -> None:
+    timeline = TypeAdapter(Timeline).validate_python(actions_of([text]))
+    if not missing:
+        return check_programs(timeline)
+    with pytest.raises(InputError, match=missing):
+        check_programs(timeline)
+    return None

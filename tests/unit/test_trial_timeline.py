@@ -14,6 +14,7 @@ from engine_fixtures import FakeEngine, Heard
 from trial_fixtures import Bed, fail, trial_run, with_timeline
 
 from steelyard.hosts.say import Say
+from steelyard.lab.hopeless import HOPELESS
 from steelyard.lab.signals import Interrupts
 from steelyard.results.read import open_run
 from steelyard.systems.changes import Note
@@ -71,6 +72,28 @@ def test_when_the_engine_fails_actions_end_too(fake_engine: FakeEngine, tmp_path
     assert run.manifest.status == "failed"
     assert {a.how for a in open_run(run.folder).trials[0].actions().each()} == {"unfinished"}
     assert not any("sleep" in p.name() for p in psutil.Process().children(recursive=True))
+
+
+OUT, BACK = "0.1s run id=out -- true", "after:out run id=in undo=true -- "
+
+
+@pytest.mark.usefixtures("fake_engine")
+@pytest.mark.parametrize(
+    ("given", "back", "left"),
+    [(True, "false", "in"), (True, "sleep 1000", "in"), (True, "true", ""), (False, "false", "")],
+)
+def test_a_given_cluster_that_was_left_changed_ends_the_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: bool, back: str, left: str
+) -> None:
+    run = trial_run(tmp_path, Bed(), duration_s=0.6)
+    monkeypatch.setattr(type(run.trial.system), "given", property(lambda _: given))
+    with_timeline(run, OUT, BACK + back)
+    run.run()
+    assert run.manifest.status == ("failed" if left else "done")
+    assert isinstance(run.error, HOPELESS) is bool(left)
+    heard = cast("Heard", run.show)
+    told = "warning: the cluster was left changed: in was to take that back"
+    assert any(told in line for line in heard.lines) is bool(left)
 
 
 class Stubborn(Bed):

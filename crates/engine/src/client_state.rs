@@ -16,8 +16,11 @@ const WAITED_SHARE: f64 = 0.1;
 const LATE_SHARE: f64 = 0.1;
 /// What the thread of the event loop is called.
 pub const EVENT_LOOP: &str = "event-loop";
-/// The cap is the server's doing when this share of it is on the wire.
+/// The cap is the server's doing when this share of it is on the wire ...
 const WIRE_SHARE: f64 = 0.5;
+/// ... or when the loop, which was not late, ran for less than this share of the second: the others pause between two attempts, or
+/// wait to learn which server has their region now.
+const IDLE_SHARE: f64 = 0.5;
 
 /// What one second of an engine says of its client. The worst comes last.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -51,9 +54,11 @@ pub struct Second {
     pub cap: u64,
     /// How long the thread of the loop waited to run, ns. Of a driver whose calls block it says nothing: 0.
     pub loop_wait_ns: u64,
+    /// How long it ran, ns. None of a driver whose calls block, or where nobody tells.
+    pub loop_ran_ns: Option<u64>,
     /// Mean lateness of the loop, ns.
     pub late_mean_ns: f64,
-    /// Mean response of what was done, ns.
+    /// Mean response of what was done, ns; where nothing was, a second: what was in flight took as long at least.
     pub response_mean_ns: f64,
 }
 
@@ -73,7 +78,8 @@ impl Second {
             return ClientState::Kept;
         }
         let with_server = self.on_wire.unwrap_or(self.in_flight) as f64;
-        if self.in_flight >= self.cap && with_server >= WIRE_SHARE * self.cap as f64 {
+        let idle = !late && (self.loop_ran_ns).is_some_and(|ran| (ran as f64) < IDLE_SHARE * 1e9);
+        if self.in_flight >= self.cap && (idle || with_server >= WIRE_SHARE * self.cap as f64) {
             ClientState::CapReached
         } else {
             ClientState::Saturated
@@ -81,41 +87,46 @@ impl Second {
     }
 }
 
-/// How long threads of this process have waited to run, ns: the scheduler's run delay. 0 where /proc does not tell.
+/// How long threads of this process have run, and waited to run (the scheduler's run delay), ns. 0 where /proc does not tell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct RunWait {
-    /// All that are there.
-    pub all_ns: u64,
-    /// The event loop's; 0 where a driver's clients are threads.
-    pub loop_ns: u64,
+pub struct Scheduled {
+    /// All that are there waited.
+    pub waited_ns: u64,
+    /// The event loop's thread waited; 0 where a driver's clients are threads.
+    pub loop_waited_ns: u64,
+    /// It ran; None where there is none, or /proc does not tell.
+    pub loop_ran_ns: Option<u64>,
 }
 
-impl RunWait {
+impl Scheduled {
     /// So far.
     pub fn now() -> Self {
-        let mut waited = Self::default();
+        let mut found = Self::default();
         for thread in fs::read_dir("/proc/self/task")
             .into_iter()
             .flatten()
             .flatten()
         {
-            let told = fs::read_to_string(thread.path().join("schedstat")).ok();
-            let ns = told.and_then(|text| text.split(' ').nth(1)?.parse::<u64>().ok());
-            waited.all_ns += ns.unwrap_or(0);
+            let told = fs::read_to_string(thread.path().join("schedstat")).unwrap_or_default();
+            let mut numbers = told.split(' ').map_while(|number| number.parse().ok());
+            let (ran, waited) = (numbers.next(), numbers.next().unwrap_or(0));
+            found.waited_ns += waited;
             let name = fs::read_to_string(thread.path().join("comm")).unwrap_or_default();
             if name.trim_end() == EVENT_LOOP {
-                waited.loop_ns = ns.unwrap_or(0);
+                (found.loop_ran_ns, found.loop_waited_ns) = (ran, waited);
             }
         }
-        waited
+        found
     }
 
     /// Since `before`. (Of threads that have ended nothing is told any more.)
     #[must_use]
-    pub const fn since(self, before: Self) -> Self {
+    pub fn since(self, before: Self) -> Self {
+        let earlier = before.loop_ran_ns.unwrap_or(0);
         Self {
-            all_ns: self.all_ns.saturating_sub(before.all_ns),
-            loop_ns: self.loop_ns.saturating_sub(before.loop_ns),
+            waited_ns: self.waited_ns.saturating_sub(before.waited_ns),
+            loop_waited_ns: self.loop_waited_ns.saturating_sub(before.loop_waited_ns),
+            loop_ran_ns: self.loop_ran_ns.and_then(|ran| ran.checked_sub(earlier)),
         }
     }
 }
@@ -136,6 +147,7 @@ mod tests {
             on_wire: Some(5),
             cap: 100,
             loop_wait_ns: 2_000_000,
+            loop_ran_ns: Some(950_000_000),
             late_mean_ns: 0.05 * MS,
             response_mean_ns: MS,
         }
@@ -196,6 +208,27 @@ mod tests {
     }
 
     #[test]
+    fn a_full_cap_is_the_servers_doing_while_the_loop_has_nothing_to_do() {
+        let moved = Second {
+            backlog: 500,
+            in_flight: 100,
+            on_wire: Some(3), // the others pause before another attempt
+            loop_ran_ns: Some(50_000_000),
+            ..kept()
+        };
+        assert_eq!(moved.judge(), ClientState::CapReached);
+        let others = [
+            (Second { late_mean_ns: 0.4 * MS, ..moved }, "it was late"),
+            (Second { loop_ran_ns: Some(600_000_000), ..moved }, "it was busy"),
+            (Second { loop_ran_ns: None, ..moved }, "nobody knows"),
+            (Second { in_flight: 99, ..moved }, "more were allowed"),
+        ];
+        for (second, why) in others {
+            assert_eq!(second.judge(), ClientState::Saturated, "{why}");
+        }
+    }
+
+    #[test]
     fn what_is_unsent_when_the_time_is_over_is_not_the_fault_of_the_seconds_after_it() {
         let tail = Second {
             due: 0,
@@ -234,10 +267,10 @@ mod tests {
     #[test]
     fn threads_that_want_more_processors_than_there_are_wait() {
         let spin = || (0..200_000_000_u64).fold(0, |a, b| std::hint::black_box(a ^ b));
-        let before = RunWait::now();
+        let before = Scheduled::now();
         let threads: Vec<_> = (0..64).map(|_| std::thread::spawn(spin)).collect();
         // Seen while they run: it is not told of threads that have ended.
-        let waited = std::iter::repeat_with(|| RunWait::now().since(before).all_ns)
+        let waited = std::iter::repeat_with(|| Scheduled::now().since(before).waited_ns)
             .find(|ns| *ns > 0 || threads.iter().all(std::thread::JoinHandle::is_finished));
         assert!(waited > Some(0));
     }

@@ -1,7 +1,7 @@
 //! The cold half of recording: gathers each due second's samples until nothing due in it is outstanding, derives what the hot half
 //! did not count, and writes it. Runs on the writer's thread, never on a worker's.
 
-use crate::client_state::{RunWait, Second as ClientSecond};
+use crate::client_state::{Scheduled, Second as ClientSecond};
 use crate::counts::Verdicts;
 use crate::merged::{Greatest, Merge};
 use crate::operation::Outcome;
@@ -82,8 +82,8 @@ impl Tally {
 
     /// A second on the wall has ended, in which the engine's threads waited for so long to run. `names` are the
     /// coordinators'. Returns its row, without distributions.
-    pub fn count(&mut self, tick: &Tick, run_wait: RunWait, names: &[String]) -> Row {
-        let row = row(tick, run_wait, names);
+    pub fn count(&mut self, tick: &Tick, scheduled: Scheduled, names: &[String]) -> Row {
+        let row = row(tick, scheduled, names);
         let second = self.at(tick.second);
         second.row.merge(&row);
         for share in &tick.coordinators {
@@ -172,7 +172,7 @@ fn view_pairs(pairs: &BTreeMap<usize, Vec<(u64, u64)>>, op: usize, view: usize) 
 }
 
 /// What a tick says of its second.
-pub(crate) fn row(tick: &Tick, run_wait: RunWait, names: &[String]) -> Row {
+pub(crate) fn row(tick: &Tick, scheduled: Scheduled, names: &[String]) -> Row {
     let counts = &tick.counts;
     let mean = |sum: u64, count: u64| sum as f64 / count.max(1) as f64;
     let client = ClientSecond {
@@ -182,9 +182,13 @@ pub(crate) fn row(tick: &Tick, run_wait: RunWait, names: &[String]) -> Row {
         in_flight: counts.in_flight,
         on_wire: counts.on_wire,
         cap: tick.cap,
-        loop_wait_ns: run_wait.loop_ns,
+        loop_wait_ns: scheduled.loop_waited_ns,
+        loop_ran_ns: scheduled.loop_ran_ns,
         late_mean_ns: mean(counts.late.sum_ns, counts.late.count),
-        response_mean_ns: mean(counts.response_sum_ns, counts.done),
+        response_mean_ns: match counts.done {
+            0 => 1e9,
+            done => mean(counts.response_sum_ns, done),
+        },
     };
     Row {
         second: tick.second.into(),
@@ -198,7 +202,7 @@ pub(crate) fn row(tick: &Tick, run_wait: RunWait, names: &[String]) -> Row {
         on_wire: counts.on_wire,
         backlog: tick.backlog,
         cpu_ns: tick.cpu_ns,
-        run_wait_ns: run_wait.all_ns,
+        run_wait_ns: scheduled.waited_ns,
         late_count: counts.late.count,
         late_sum_ns: counts.late.sum_ns,
         late_max_ns: Greatest(counts.late.max_ns),

@@ -1,6 +1,6 @@
 //! The thread that encodes and writes: nothing slow happens on a worker's thread.
 
-use crate::client_state::RunWait;
+use crate::client_state::Scheduled;
 use crate::clock::{Usage, resident_bytes};
 use crate::driver::Database;
 use crate::events::Events;
@@ -35,7 +35,7 @@ pub fn start(
     messages: Receiver<WriterMessage>,
     spare: Sender<Box<IntervalSet>>,
 ) -> io::Result<JoinHandle<io::Result<Tally>>> {
-    let mut before = RunWait::now();
+    let mut before = Scheduled::now();
     std::thread::Builder::new()
         .name("writer".into())
         .spawn(move || {
@@ -47,10 +47,10 @@ pub fn start(
                         let _ = spare.send(set); // a recorder that has finished needs no spare
                     }
                     WriterMessage::Tick(tick) => {
-                        let now = RunWait::now();
-                        let waited = now.since(before);
+                        let now = Scheduled::now();
+                        let scheduled = now.since(before);
                         before = now;
-                        let row = tally.count(&tick, waited, &info.driver.coordinators());
+                        let row = tally.count(&tick, scheduled, &info.driver.coordinators());
                         tally.settle(tick.watermark)?;
                         interval(&info, &tick, &row);
                     }

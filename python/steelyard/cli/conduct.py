@@ -10,11 +10,12 @@ from rich.console import Console
 
 from steelyard.cli.fail_on import require_claims
 from steelyard.cli.points import show_claims, show_points
-from steelyard.errors import InfrastructureError, Interrupted
+from steelyard.errors import InfrastructureError, Interrupted, SteelyardError
 from steelyard.lab.progress import make_show
 from steelyard.lab.study import Outcome, check_able
 from steelyard.lab.study import conduct as conduct_study
 from steelyard.lab.time_left import about
+from steelyard.lab.timeline.commands import check_programs
 from steelyard.results.clock import process_start_ns
 from steelyard.spec.estimate import assumptions, estimate, searches_seconds
 from steelyard.spec.models import Study, Trial
@@ -80,7 +81,7 @@ def _present(outcome: Outcome, *, report: bool, points: int) -> None:
     from steelyard.report import text_report, write_report
 
     console = Console(highlight=False)
-    lines = [*_looked(outcome), *_disturbed(outcome), f"result: {outcome.path}"]
+    lines = [*_looked(outcome), *_disturbed(outcome), *_undone(outcome), f"result: {outcome.path}"]
     try:
         if points > 1:  # a page of each trial would be long; any of them can be had afterwards
             show_points(outcome.path, console)
@@ -110,11 +111,33 @@ def _disturbed(outcome: Outcome) -> list[str]:
     ]
 
 
+def _undone(outcome: Outcome) -> list[str]:
+    """Actions that did not end as they should, of which no error tells; a controller's are left out."""
+    from steelyard.results.read import open_run
+
+    try:
+        found = [
+            (trial.path.name, one)
+            for trial in open_run(outcome.path).trials
+            for one in trial.actions().each()
+            if one.how not in (None, "done") and not one.by
+        ]
+    except (SteelyardError, OSError):  # what is wrong with the result is said elsewhere
+        return []
+    if not found:
+        return []
+    number, one = found[0]
+    count = len({name for name, _ in found})
+    said = f"trial {number}, {one.id}: {one.how}" + (f": {one.reason}" if one.reason else "")
+    return [f"in {count} of {outcome.planned} trials actions were not done; the first: {said}"]
+
+
 def list_trials(study: Study) -> None:
     """Print the trials a study becomes, in their order, and about how much time and disk they need."""
     console = Console(highlight=False)
     planned = trials(study)
     check_able(study, [trial for trial in planned if trial.timeline])
+    check_programs(action for trial in planned for action in trial.timeline)
     shares = study.reset not in APART
     for trial in planned:
         words = [f"{trial.number:4}", f"#{trial.repetition}", f"seed {trial.seed}"]

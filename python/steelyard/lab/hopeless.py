@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from steelyard.errors import InputError, MissingToolError
+from steelyard.errors import InputError, LeftChangedError, MissingToolError
 from steelyard.hosts.host import HostLostError
 from steelyard.hosts.snapshots import SnapshotChangedError
 
-HOPELESS = (InputError, MissingToolError, SnapshotChangedError, HostLostError)
-"""Another attempt, and the next trial, would meet them again."""
+HOPELESS = (InputError, MissingToolError, SnapshotChangedError, HostLostError, LeftChangedError)
+"""Another attempt, and the next trial, would meet them again, or find a cluster that is not what it was."""

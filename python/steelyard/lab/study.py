@@ -25,6 +25,7 @@ from steelyard.lab.shared_rates import RateNotFoundError, SharedRates
 from steelyard.lab.side_by_side import SideBySide
 from steelyard.lab.signals import Interrupts
 from steelyard.lab.time_left import TimeLeft
+from steelyard.lab.timeline.commands import check_programs
 from steelyard.lab.until_decided import Extension, Stand
 from steelyard.results.disturbance import Disturbance
 from steelyard.results.elsewhere import Elsewhere
@@ -109,6 +110,8 @@ def conduct(
     engine, host = find_engine(), host or LocalHost()
     planned = trials(study)
     check_able(study, planned, bench_hosts[0].as_host() if bench_hosts else host)
+    if not bench_hosts:  # otherwise commands run there
+        check_programs(action for trial in planned for action in trial.timeline)
     elsewhere = Elsewhere(tuple(load_hosts.names if load_hosts else ()), ServerMachines(host).names)
     with ExitStack() as closing:
         interrupts = closing.enter_context(Interrupts())

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from steelyard.engine.fleet import Fleet
 from steelyard.engine.path import Engine
 from steelyard.engine.session import Event
-from steelyard.errors import InfrastructureError, Interrupted, SteelyardError
+from steelyard.errors import InfrastructureError, Interrupted, LeftChangedError, SteelyardError
 from steelyard.hosts.host import Host, Watch
 from steelyard.hosts.snapshots import Snapshot
 from steelyard.lab.intact import Shape, changed
@@ -274,6 +274,8 @@ class TrialRun:
         """End everything, write everything; one failing step keeps no other from being taken."""
         if self.director:
             self._try("actions", self._end_actions)
+            if self.trial.system.given:
+                self._try("cluster", partial(self._check_put_back, self.director))
         if self.fleet:
             self._try("engines", self.fleet.kill)
             self._try("engine", self.fleet.collect)
@@ -317,6 +319,13 @@ class TrialRun:
             self.manifest.warn("action", f"still under way, so that no cluster is kept: {', '.join(left)}")
         if isinstance(self.testbed, Upgrades) and any(a.what == "upgrade" for a in self.trial.timeline):
             self.manifest.system["upgraded"] = dict(self.testbed.versions())
+
+    def _check_put_back(self, director: Director) -> None:
+        """Who operates a given cluster has to know that it is not as it was, before more is run on it."""
+        if left := director.left:
+            what = f"the cluster was left changed: {', '.join(left)} was to take that back, and was not done"
+            self.show.say(f"warning: {what}: put it back yourself")  # an interruption is told before this
+            raise LeftChangedError(what, hint="put it back yourself, then go on with --resume")
 
     def _look_at_cluster(self, before: Shape) -> None:
         """Keep the cluster for the next trial only if this one's actions have left it as it was."""

@@ -27,7 +27,7 @@ from steelyard.results.in_effect import part
 ALL = "all"
 """The clock of what is felt: response of all attempts, a failure counted as at least its timeout."""
 RAW = ("response", "not_yet", "failed")
-"""The clocks that together have every operation that was answered, as long as it took, whatever the answer."""
+"""The clocks that together have all operations that were answered, as long as each took, right or not."""
 RESIZING = {"add": 1, "remove": -1}
 LATELY_NS = 10_000_000_000
 """How far before an action, or the end, what is stored is looked at."""

@@ -59,7 +59,7 @@ class Paired:
 
     Attributes:
         control: the control's number.
-        compared: both over the seconds in which the actions were felt.
+        compared: both from the first action's start to the end of the run.
         effect: what the control did in the windows of the trial with the actions.
         beyond: figure of wrong reads (`lost_reads`) -> by how many the trial has more than its control.
     """
@@ -122,7 +122,7 @@ def _pair(one: Half, control: Half, own: Effect) -> Paired:
     phase = _whole_phase(control)
     table = measured_of(source, phase, source.intervals(), source.system())
     mine = latencies(one.source, _whole_phase(one), only=TOTAL)[TOTAL]
-    found = compared(mine, table.latencies[TOTAL], own.windows.before, own.felt)
+    found = compared(mine, table.latencies[TOTAL], own.windows.before, own.windows.rest)
     beside = effect(table, own.windows, own.felt)
     there = wrong_reads(beside)
     beyond = {name: count - there[name] for name, count in wrong_reads(own).items()}

@@ -149,6 +149,10 @@ SIGNED = {
     "capacity_gain_share": "take capacity_gain",
 }
 """Figures that may be zero or below, and what can be taken instead where that cannot be: in ratios."""
+COUNTED = re.compile(
+    rf"(?:{CONTROL}|{IMPACT})?(?:stale|lost|not_yet)_reads|(?:{CONTROL})?lost_operations|hints_\w+|audit_\w+"
+)
+"""Counts that are none in one trial and thousands in the next: no mean tells them."""
 WINDOWS = ("before", "during", "after")
 _OF_WINDOW = (
     "excess_s", "worst_window_p99_ns", "window_spread", "lost_operations", "stale_reads", "lost_reads",
@@ -240,6 +244,11 @@ def needs_rest(column: str) -> bool:
     if match := _WINDOW.fullmatch(own) or _RATE.fullmatch(own):
         return match["window"] != "during"
     return not (own in TIMELINE or is_until(own) or own in _STANDING)
+
+
+def is_count(column: str) -> bool:
+    """Whether a figure counts what went wrong, or was to be made good: no mean tells it."""
+    return COUNTED.fullmatch(column) is not None
 
 
 def is_signed(column: str) -> bool:

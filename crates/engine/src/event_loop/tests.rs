@@ -3,7 +3,7 @@
 mod unread;
 
 use super::*;
-use crate::client_state::{ClientState, RunWait};
+use crate::client_state::{ClientState, Scheduled};
 use crate::clients::Clients;
 use crate::clock::monotonic_ns;
 use crate::dispense::Dispenser;
@@ -104,7 +104,7 @@ fn second_of(taken: u64, finish: bool) -> ClientState {
     }
     core.tick(SECOND);
     match ticks.try_recv() {
-        Ok(WriterMessage::Tick(tick)) => row(&tick, RunWait::default(), &[]).client.0,
+        Ok(WriterMessage::Tick(tick)) => row(&tick, Scheduled::default(), &[]).client.0,
         _ => panic!("the second is over"),
     }
 }

@@ -213,11 +213,11 @@ fn verdicts_and_coordinators_are_told_second_by_second() {
             coordinators: vec![share],
             ..Tick::default()
         };
-        let waited = RunWait {
-            all_ns: 7,
-            loop_ns: 0,
+        let scheduled = Scheduled {
+            waited_ns: 7,
+            ..Scheduled::default()
         };
-        tally.count(&tick, waited, &names);
+        tally.count(&tick, scheduled, &names);
     }
     tally.finish(2.0).unwrap();
     let series = std::fs::read_to_string(folder.path().join("run.series.ndjson")).unwrap();

@@ -5,8 +5,8 @@ There are three ways, by what the figure is:
 - `mean`: geometric over units, with Student's t on logarithms;
 - `merged`: a percentile of the units' merged histograms, from ten units on with a bootstrap over them;
 - `ordered`: the median unit within two others, of few the least and the greatest. Percentiles of few units,
-  percentiles of which there are no histograms, minima, maxima, and figures that are zero in some trial or may
-  lie below it, which has no logarithm and is a value all the same.
+  percentiles of which there are no histograms, minima, maxima, counts of what went wrong, and figures that
+  are zero in some trial or may lie below it, which has no logarithm and is a value all the same.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from steelyard.analysis.stats.percentiles import (
 )
 from steelyard.analysis.stats.runs import Contrast, Interval, Runs, Units, contrast, mean, squared_error
 from steelyard.analysis.stats.signs import border_p, median_bounds
-from steelyard.spec.metrics import is_signed
+from steelyard.spec.metrics import is_count, is_signed
 
 Floats = NDArray[np.float64]
 Way = Literal["mean", "merged", "ordered"]
@@ -74,8 +74,8 @@ class Sample:
 
     @property
     def way(self) -> Way:
-        """How its runs are put together; what may lie below zero goes in order also where no run does."""
-        if is_signed(self.metric):
+        """How its runs are put together; what may lie below zero, or counts, goes in order always."""
+        if is_signed(self.metric) or is_count(self.metric):
             return "ordered"
         if is_percentile(self.metric):
             return "merged" if self.merged and self.count >= LEAST_UNITS else "ordered"

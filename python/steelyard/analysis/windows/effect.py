@@ -64,9 +64,8 @@ class Effect:
         times: of each window, of all attempts, a failure counted as at least its timeout.
         raw: of each window, of what was answered, as long as it took, whatever the answer.
         done: of each window.
-        excess_s: as of `impact.excess_s`, within `felt`.
-        worst, spread: of the slices from the action's start to the end of what comes after: as long in every
-            trial of one timeline, while how long `felt` is was chosen by what came of it.
+        excess_s, worst, spread: as of `impact`, from the action's start to the end of what comes after: as
+            long in every trial of one timeline, while how long `felt` is was chosen by what came of it.
         bound_ns, outside_s: a bound, and the seconds of `felt` whose p99 was above it.
         lost_operations: as of `losses.lost_operations`, within `felt`; None in a closed loop.
         failures: attempts by window, coordinator and kind.
@@ -145,7 +144,7 @@ def effect(phase: Measured, windows: Windows, within: Seconds | None = None) -> 
         times=_times(phase.latencies, windows),
         raw=_times(phase.raw, windows),
         done=tuple(_done(phase.counts, name, window) for name, window in windows.each()),
-        excess_s=impact.excess_s(total, windows.before, within),
+        excess_s=impact.excess_s(total, windows.before, windows.rest),
         worst=impact.worst(total, windows.rest),
         spread=impact.spread(total, windows.rest),
         bound_ns=bound_ns,

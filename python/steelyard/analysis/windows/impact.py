@@ -1,6 +1,8 @@
 """What an action was felt as: excess response time, share of slow operations, worst and spread of slices.
 
-Felt is what lies between its start and the moment from which on the run is steady again (at least its end).
+Felt is what lies between its start and the moment from which on the run is steady again (at least its end):
+steady at whatever level, so that what an action makes worse for good is not felt for long. Excess is
+therefore of all seconds from its start to the end of the run.
 Times are of all attempts, a failure counted as at least its timeout: what fails is felt, and leaves the
 percentiles of successes as they are. What a control, the same load without the action, did in the same
 seconds is taken off.

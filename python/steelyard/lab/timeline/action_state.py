@@ -48,6 +48,11 @@ class ActionState:
         return self.stage == "ended"
 
     @property
+    def begun(self) -> bool:
+        """Whether the system was told anything of it."""
+        return self._since_ns > 0
+
+    @property
     def done(self) -> bool:
         """Whether it ended as it should."""
         return self._ended is not None and self._ended.how == "done"

@@ -11,11 +11,12 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from steelyard.errors import InfrastructureError
+from steelyard.errors import InfrastructureError, InputError
 
 LOOK_EVERY_S = 0.1
 GRACE_S = 2.0
@@ -38,6 +39,22 @@ and QUIT: `env` (coreutils from 8.31 on) undoes that, apart from the command, wh
 
 class Cancelled(Exception):  # noqa: N818 - it is no error
     """The run is over, and nobody waits for it any more."""
+
+
+def check_programs(actions: Iterable[Any]) -> None:
+    """See that the programs which actions are to run, or are asked whether they are done, can be run here.
+
+    Raises:
+        InputError: one cannot.
+    """
+    for action in actions:
+        done = getattr(action.done, "command", ())
+        for what, words in (("command", getattr(action, "command", ())), ("done", done)):
+            if words and shutil.which(words[0]) is None:
+                raise InputError(
+                    f"action {action.id}: {what}: there is no program {words[0]!r} to be run here",
+                    hint="install it, or say where it is",
+                )
 
 
 def run_command(words: Sequence[str], log: Path, cancelled: threading.Event) -> int:

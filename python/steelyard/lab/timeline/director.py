@@ -125,6 +125,12 @@ class Director:
         """The ids of the actions that did not end as they should, or not yet."""
         return [state.id for state in self._states if not state.done]
 
+    @property
+    def left(self) -> list[str]:
+        """The ids of the actions that did not take back what others did, of which one had begun."""
+        begun = any(state.begun for state in self._states if not state.action.undo)
+        return [state.id for state in self._states if begun and state.action.undo and not state.done]
+
     def join(self, limit_s: float) -> list[str]:
         """Wait until no action is under way any more; returns the ids of those that are all the same."""
         deadline = time.monotonic() + limit_s

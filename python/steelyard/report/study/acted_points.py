@@ -10,7 +10,7 @@ from steelyard.report.study.acted_tables import over
 from steelyard.report.study.points import PointReport, spread
 from steelyard.report.tables.base import Table
 from steelyard.report.trial_row import Row
-from steelyard.spec.metrics import BEYOND, CENSORED
+from steelyard.spec.metrics import BEYOND, CENSORED, UNDONE
 
 COLUMNS = {
     "scaling, s": ("scaling_s", 1.0),
@@ -30,6 +30,8 @@ COLUMNS = {
 """Heading -> metric (`spec.metrics.TIMELINE`), and what it is multiplied by."""
 SELDOM = ("reads lost", "control's", "moved / least", "hints replayed")
 """Columns that stand only where a trial has something to tell."""
+FAILED = " failed"
+"""How an action that could not be done is told in `UNDONE`: how long that took is no time of it."""
 COUNTS = ("lost_operations", "lost_reads", "control_lost_reads", "hints_replayed")
 """What is counted is often none in a trial and many in the next: no mean tells that, nor a median alone."""
 
@@ -43,7 +45,8 @@ def summary_table(found: Sequence[PointReport]) -> Table | None:
     rows = [(p.label, *(_cell(p, column, scale) for column, scale in told.values())) for p in acted]
     note = (
         "Over the trials that count: geometric means, of percentiles the median trial, of counts (lost, "
-        "replayed) the median trial, in brackets the least and the greatest. > : a trial of so "
+        "replayed) the median trial, in brackets the least and the greatest. steady again: level with what "
+        "follows, which may be worse than before. > : a trial of so "
         "many in which it did not come within what was measured; then there is no mean. impact: excess "
         "response seconds less those of the control, the trial of the same repetition without actions."
     )
@@ -59,6 +62,8 @@ def _told(point: PointReport, column: str) -> bool:
 
 def _cell(point: PointReport, column: str, scale: float) -> str:
     rows: Sequence[Row] = point.cell.counting  # type: ignore[assignment]
+    if column == "scaling_s" and (failed := sum(FAILED in str(row.get(UNDONE) or "") for row in rows)):
+        return f"failed ({failed} of {len(rows)})"
     if column in CENSORED:
         vain = [float(at) for row in rows if (at := row.get(f"{column}{BEYOND}")) is not None]
         if vain:

@@ -28,7 +28,7 @@ def _actions(acted: Sequence[PointReport]) -> Table:
     rows: Rows = []
     for point in acted:
         for name, all_ in _by_action(point).items():
-            times = [one.took for one in all_ if one.took]
+            times = [one.took for one in all_ if one.took and one.how != "failed"]
             again = [one.effect.again for one in all_ if one.effect and one.effect.again]
             moved = [one.bytes for one in all_ if one.bytes is not None]
             least = [one.least_bytes for one in all_ if one.least_bytes is not None]
@@ -39,9 +39,10 @@ def _actions(acted: Sequence[PointReport]) -> Table:
                 _sizes(moved), _sizes(least),
             ))  # fmt: skip
     note = (
-        f"{MEDIAN} done: of the trials in which it was asked for. > : a trial in which it did not come "
-        "within what was measured. least: what had to move in a balanced cluster. back: it takes back "
-        "what another did. Bytes are those of the median trial."
+        f"{MEDIAN} done: of the trials in which it was asked for; how long one took that failed is left out. "
+        "> : a trial in which it did not come within what was measured. steady again: level with what "
+        "follows, which may be worse than before. least: what had to move in a balanced cluster. back: it "
+        "takes back what another did. Bytes are those of the median trial."
     )
     columns = ("point", "action", "does", "done", "took, s", "steady again, s", "moved", "least")
     return _table("Actions over trials", columns, rows, 3, note)

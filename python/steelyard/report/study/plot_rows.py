@@ -92,8 +92,7 @@ def _histogram(cell: Cell, metric: str, factor: float) -> Iterator[Row]:
 
 def _bounded(found: Interval, factor: float) -> Row:
     """An interval that bounds nothing is not drawn."""
-    bounded = math.isfinite(found.high) and (found.low > 0 or found.estimate == 0)
-    low, high = (found.low, found.high) if bounded else (found.estimate, found.estimate)
+    low, high = (found.low, found.high) if math.isfinite(found.high) else (found.estimate, found.estimate)
     return {"y": found.estimate * factor, "low": low * factor, "high": high * factor}
 
 

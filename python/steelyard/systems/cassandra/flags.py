@@ -26,7 +26,7 @@ CLIENT = (
     Flag("--write-consistency", "system.access.write_consistency", str,
          "ONE, QUORUM, ALL, ...  [default: ONE]", ACCESS),
     Flag("--load-consistency", "system.access.load_consistency", str,
-         "Of the load phase's writes; ALL has every replica hold what was loaded.  [default: as writes]", ACCESS),
+         "Of records that are loaded; ALL: every replica holds them.  [default: as writes]", ACCESS),
     CONNECTIONS,
     Flag("--local-dc", "system.access.local_datacenter", str,
          "Only this datacenter's nodes coordinate.", ACCESS),

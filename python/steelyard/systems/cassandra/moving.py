@@ -47,8 +47,8 @@ def wait_joined(
         others: the members.
         port: of the agents.
         milestones: is told `up` (it knows its own state), `announced` (a member knows that it joins),
-            `streaming` (the first bytes of data have come), `normal` (it answers as a replica), `joined` (it takes
-            clients, too, and agrees with all members who is one).
+            `streaming` (the first bytes of data have come), `normal` (it answers as a replica), `joined` (it
+            takes clients, too, and agrees with all members who is one).
 
     Returns:
         Bytes that were streamed to each.
