@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,12 @@ class Command:
     def stderr(self) -> str:
         """Everything it said on stderr."""
         return "\n".join(self.lines)
+
+    @cached_property
+    def stdout(self) -> str:
+        """Everything it printed, when it has ended."""
+        assert self.process.stdout is not None
+        return self.process.stdout.read()
 
     def result(self) -> Run:
         """What it left."""
