@@ -218,10 +218,34 @@ mod tests {
         };
         assert_eq!(moved.judge(), ClientState::CapReached);
         let others = [
-            (Second { late_mean_ns: 0.4 * MS, ..moved }, "it was late"),
-            (Second { loop_ran_ns: Some(600_000_000), ..moved }, "it was busy"),
-            (Second { loop_ran_ns: None, ..moved }, "nobody knows"),
-            (Second { in_flight: 99, ..moved }, "more were allowed"),
+            (
+                Second {
+                    late_mean_ns: 0.4 * MS,
+                    ..moved
+                },
+                "it was late",
+            ),
+            (
+                Second {
+                    loop_ran_ns: Some(600_000_000),
+                    ..moved
+                },
+                "it was busy",
+            ),
+            (
+                Second {
+                    loop_ran_ns: None,
+                    ..moved
+                },
+                "nobody knows",
+            ),
+            (
+                Second {
+                    in_flight: 99,
+                    ..moved
+                },
+                "more were allowed",
+            ),
         ];
         for (second, why) in others {
             assert_eq!(second.judge(), ClientState::Saturated, "{why}");
