@@ -200,7 +200,8 @@ def test_every_short_name_sets_something(tmp_path: Path) -> None:
         "distribution": '"uniform"',
         "theta": "0.5", "version": "4.1", "cpu": "0.5", "memory": '"1g"', "consistency": '"TWO"',
         "read-consistency": '"TWO"', "write-consistency": '"TWO"', "load-consistency": '"TWO"',
-        "partitioner": '"RandomPartitioner"', "commitlog-sync": '"group"', "durability": "false", "heap": '"512m"', "in-flight": "9",
+        "partitioner": '"RandomPartitioner"', "commitlog-sync": '"group"', "durability": "false",
+        "heap": '"512m"', "in-flight": "9",
         "token-aware": "false", "timeline": '"x"',
     }  # fmt: skip
     plain = (
