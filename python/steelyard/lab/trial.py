@@ -325,7 +325,7 @@ class TrialRun:
         if left := director.left:
             what = f"the cluster was left changed: {', '.join(left)} was to take that back, and was not done"
             self.show.say(f"warning: {what}: put it back yourself")  # an interruption is told before this
-            raise LeftChangedError(what, hint="put it back yourself, then go on with --resume")
+            raise LeftChangedError(what, hint="put it back yourself; a study then goes on with --resume")
 
     def _look_at_cluster(self, before: Shape) -> None:
         """Keep the cluster for the next trial only if this one's actions have left it as it was."""
