@@ -6,14 +6,17 @@ import json
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import polars as pl
 import pytest
+from hdrh.histogram import HdrHistogram
 from made_acted import END_S, START_S, make_acted, run_start_ns
 
 from steelyard.analysis.windows.hints import REPLAYED, STORED, Hints, hints
 from steelyard.analysis.windows.milestones import Elapsed, Passed
-from steelyard.report.acted import OneAction
+from steelyard.analysis.windows.spans import Seconds
+from steelyard.report.acted import RAW, OneAction, latencies
 from steelyard.report.in_effect import coordinator_name
 from steelyard.report.model import build
 from steelyard.report.study import overview
@@ -211,3 +214,25 @@ def test_a_milestone_that_is_passed_twice_is_of_one_trial() -> None:
     tables = {table.title: table for table in acted_tables([point])}  # type: ignore[list-item]
     rows = tables["Milestones over trials"].rows
     assert rows == [("cassandra", "u", "node1", "up", "8.00", "1 of 1")]
+
+
+def test_a_miss_counts_as_its_timeout_and_as_the_quick_answer_that_it_was() -> None:
+    def histogram(**counts: int) -> HdrHistogram:
+        made = HdrHistogram(1, 60_000_000_000, 3)
+        for ms, count in counts.items():
+            made.record_value(int(ms.removeprefix("ms")) * 1_000_000, count)
+        return made
+
+    logs = {
+        "READ.response": histogram(ms1=1990), "READ.failed": histogram(ms2=10),
+        "READ.all": histogram(ms1=1990, ms10000=10),
+    }  # fmt: skip
+    source: Any = SimpleNamespace(
+        histogram_log=lambda _phase, ending: ((tag, 0.0, logs[tag]) for tag in logs if tag.endswith(ending))
+    )
+    phase: Any = SimpleNamespace(name="run", seconds=1.0)
+    felt, raw = (latencies(source, phase, *clocks)["READ"].merged(Seconds(0, 1)) for clocks in ((), (RAW,)))
+    assert felt.count == raw.count == 2000
+    assert felt.quantile(1) == pytest.approx(10e9, rel=0.01)
+    assert raw.quantile(1) == pytest.approx(2e6, rel=0.01)
+    assert felt.p99_ns == raw.p99_ns == pytest.approx(1e6, rel=0.01)

@@ -11,16 +11,14 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hdrh.histogram import HdrHistogram
 from made_acted import AGAIN_S, END_S, MOVED, SECONDS, START_S, make_acted, run_start_ns
 from test_report_formats import HOSTILE, text_of
 
 from steelyard.analysis.claims import judge
 from steelyard.analysis.evidence import Trials
 from steelyard.analysis.windows.milestones import Elapsed
-from steelyard.analysis.windows.spans import Seconds
 from steelyard.report import paired, write_report
-from steelyard.report.acted import LOCAL, RAW, Acted, OneAction, _remote, _stored, latencies
+from steelyard.report.acted import LOCAL, Acted, OneAction, _remote, _stored
 from steelyard.report.acted_row import figures
 from steelyard.report.figures import trial_frame
 from steelyard.report.model import ReportModel, TrialReport, build
@@ -494,25 +492,3 @@ def test_a_trial_that_was_cut_short_still_says_what_was_done(made: Path, tmp_pat
     assert start > 0
     assert found.acted is not None
     assert found.acted.actions[0].how == "cut short"
-
-
-def test_a_miss_counts_as_its_timeout_and_as_the_quick_answer_that_it_was() -> None:
-    def histogram(**counts: int) -> HdrHistogram:
-        made = HdrHistogram(1, 60_000_000_000, 3)
-        for ms, count in counts.items():
-            made.record_value(int(ms.removeprefix("ms")) * 1_000_000, count)
-        return made
-
-    logs = {
-        "READ.response": histogram(ms1=1990), "READ.failed": histogram(ms2=10),
-        "READ.all": histogram(ms1=1990, ms10000=10),
-    }  # fmt: skip
-    source: Any = SimpleNamespace(
-        histogram_log=lambda _phase, ending: ((tag, 0.0, logs[tag]) for tag in logs if tag.endswith(ending))
-    )
-    phase: Any = SimpleNamespace(name="run", seconds=1.0)
-    felt, raw = (latencies(source, phase, *clocks)["READ"].merged(Seconds(0, 1)) for clocks in ((), (RAW,)))
-    assert felt.count == raw.count == 2000
-    assert felt.quantile(1) == pytest.approx(10e9, rel=0.01)
-    assert raw.quantile(1) == pytest.approx(2e6, rel=0.01)
-    assert felt.p99_ns == raw.p99_ns == pytest.approx(1e6, rel=0.01)
