@@ -47,7 +47,7 @@ calibration: build $(VENV)/.dev ## the engine's percentiles and outcomes against
 live: build $(VENV)/.dev ## tests against real servers (needs Java 17 and Maven)
 	$(VENV)/bin/steelyard doctor --fetch-java 11
 	tests/live/install_sshd
-	$(PYTHON) -m pytest -q tests/live
+	$(PYTHON) -m pytest -v -o console_output_style=times -o faulthandler_timeout=540 tests/live
 
 browser: build $(VENV)/.dev ## pages in a real browser
 	tests/browser/install_chromium

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from steelyard.systems.cassandra.login import CqlPlace, Login
 
 HEADER = struct.Struct(">BBhBI")
-STARTUP, AUTH_RESPONSE, QUERY = 0x01, 0x0F, 0x07
-ERROR, READY, AUTHENTICATE, RESULT, AUTH_SUCCESS = 0x00, 0x02, 0x03, 0x08, 0x10
+STARTUP, OPTIONS, AUTH_RESPONSE, QUERY = 0x01, 0x05, 0x0F, 0x07
+ERROR, READY, AUTHENTICATE, SUPPORTED, RESULT, AUTH_SUCCESS = 0x00, 0x02, 0x03, 0x06, 0x08, 0x10
 FROM = re.compile(rb"FROM ([a-z_.]+)")
 Cell = bytes | int | None
 
@@ -44,6 +44,8 @@ class Script:
     def answer(self, opcode: int, body: bytes) -> tuple[int, bytes]:
         if opcode == STARTUP:
             return (READY, b"") if self.password is None else (AUTHENTICATE, b"\0\1x")
+        if opcode == OPTIONS:
+            return SUPPORTED, b"\0\0"
         if opcode == AUTH_RESPONSE:
             good = body[4:].split(b"\0")[-1] == (self.password or "").encode()
             return (AUTH_SUCCESS, b"") if good else _error(Refusal(0x0100, "bad credentials"))
@@ -73,11 +75,13 @@ def _cell(cell: Cell) -> bytes:
 
 
 @contextmanager
-def serving(script: Script, login: Login | None = None) -> Iterator[CqlPlace]:
+def serving(
+    script: Script, login: Login | None = None, at: tuple[str, int] = ("127.0.0.1", 0)
+) -> Iterator[CqlPlace]:
     """The server, for as long as the `with` lasts."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
+    with socket.create_server(at) as server:
         threading.Thread(target=_accept, args=(server, script), daemon=True).start()
-        yield CqlPlace("127.0.0.1", server.getsockname()[1], login=login or Login())
+        yield CqlPlace(at[0], server.getsockname()[1], login=login or Login())
         server.shutdown(socket.SHUT_RDWR)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from made import maker
 
+from steelyard.report.acted import OneAction
 from steelyard.results.actions import ActionLog, ActionRow, MilestoneRow
 
 NS = 1_000_000_000
@@ -154,3 +155,17 @@ def _actions(path: Path, how: str, hostile: str) -> None:
     log.action(
         ActionRow("join", "add", "ended", at(end), (node,), asked, how, hostile, MOVED)  # type: ignore[arg-type]
     )
+
+
+def one(**more: object) -> OneAction:
+    """An action of a trial: a node was killed, unless something else is said."""
+    said = {
+        "id": "a",
+        "do": "kill",
+        "nodes": ("node2",),
+        "parameters": {},
+        "how": "done",
+        "reason": "",
+        "bytes": None,
+    }
+    return OneAction(**{**said, **more})  # type: ignore[arg-type]

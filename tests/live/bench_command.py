@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import threading
@@ -38,7 +39,7 @@ class Command:
         self.lines: list[str] = []
         self._heard = threading.Condition()
         self.process = subprocess.Popen(
-            [sys.executable, str(SCRIPT), *words.split(), "--no-report", "--out", str(out)],
+            [sys.executable, str(SCRIPT), *shlex.split(words), "--no-report", "--out", str(out)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -60,7 +60,7 @@ def test_rates_along_a_curve_with_marks_and_an_audit_after_them(command: Start) 
     """1 s at 500/s, 1 s that rises from 2,000 to 4,000/s, 1 s at rest: 3,500 operations, and nothing lost."""
     one = command(
         "bench embedded -w a --records 2000 --curve 0s=500,1s=500,1s=2000,2s=4000,2s=0,3s=0 --verify full "
-        '--audit --set load.marks=[[1,"step"],[2,"rest"]]'
+        '--audit --set \'load.marks=[[1,"step"],[2,"rest"]]\''
     )
     assert one.end() == 0, one.stderr
     trial = one.trial()

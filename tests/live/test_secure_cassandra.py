@@ -15,8 +15,9 @@ from conftest import put_right
 
 from steelyard.hosts import records
 from steelyard.hosts.local import LocalHost
-from steelyard.spec.system import CassandraSystem
+from steelyard.spec.system import CassandraSystem, HostsSystem
 from steelyard.systems.cassandra.cql_probe import LoginRefusedError, ask
+from steelyard.systems.cassandra.given import HostsTestbed
 from steelyard.systems.cassandra.login import CqlPlace, Login
 from steelyard.systems.cassandra.testbed import CassandraTestbed
 from steelyard.systems.kind import kind_of
@@ -181,3 +182,12 @@ def test_a_cluster_that_stays_tells_how_it_is_used(command: Start) -> None:
         assert "1/1" in steelyard("cluster status securelab").stdout
     finally:
         steelyard("cluster down securelab")
+
+
+def test_who_belongs_to_it_is_told_again_and_again_over_tls_with_a_password(secure: CassandraTestbed) -> None:
+    asked = {"hosts": secure.answers_at()[:1], "port": secure.port, **secure.login().plan()}
+    outside = HostsTestbed(HostsSystem.model_validate(asked))
+    outside.up(print)
+    told = [[(one.name, one.passed) for one in outside.roll()] for _ in range(2)]
+    outside.end_roll()
+    assert told[0] == told[1] == [(name, ("normal", "joined")) for name in secure.answers_at()]

@@ -183,6 +183,20 @@ def test_the_page_cache_of_the_nodes_and_its_share_of_their_data() -> None:
     assert reasons(system(), phase_from_summary(facts(), {}))["page_cache_share"] is None
 
 
+def test_cpu_of_nodes_is_a_share_of_what_they_may_use_and_not_the_masters() -> None:
+    """Two nodes use 0.2 cores each of 0.4, a master 0.1 of 0.2; where one has no limit, of the two cores."""
+    used = {"node1": 0.2, "node2": 0.2, "master1": 0.1}
+    frame = system(*((name, "cpu_seconds_total", [u * s for s in range(11)]) for name, u in used.items()))
+    quotas = {"node1": 0.4, "node2": 0.4, "master1": 0.2, "node3": 0.4}
+
+    def share(quotas: dict[str, float | None]) -> float | None:
+        found = reasons(frame, phase_from_summary(facts(), {}), ["master1"], 2.0, quotas)
+        return found["server_cpu_share"]
+
+    assert share(quotas) == pytest.approx(0.5)
+    assert share({**quotas, "node2": None}) == share({}) == pytest.approx(0.2)
+
+
 def test_how_far_the_nodes_parts_lie_apart() -> None:
     """Shares of 1, 2 and 3 a second: the highest over the mean, and the population's variation. Masters share
     nothing; of data that no node tells of nothing is said."""

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from made_seconds import NS, START_NS, action, milestone
+from played_timeline import LIMIT_S, Growing, Play
 from test_spec_timeline import STUDY, fault, one, read, said
-from test_timeline_director import LIMIT_S, Growing, Play
 
 from steelyard.analysis.provision import demand, provision, supply
 from steelyard.errors import InfrastructureError

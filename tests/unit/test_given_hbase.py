@@ -72,6 +72,38 @@ def test_each_server_is_asked_where_it_says() -> None:
     assert testbed.facts()["warnings"] == []
 
 
+def test_servers_that_come_are_told_and_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(monkeypatch, 26030)
+    testbed = HBaseHostsTestbed(HBaseHostsSystem(hosts=("127.0.0.1",)))
+    testbed.up(lambda _: None)
+    serving = wire.field(1, server("127.0.0.4", 16020)) + wire.field(2, wire.field(5, b"") + wire.field(9, 1))
+    now = status(
+        wire.field(2, live("127.0.0.1", 16020, 16030)), wire.field(2, serving),
+        wire.field(7, server("127.0.0.1", 16000)),
+    )  # fmt: skip
+    before = wire.ask
+
+    def ask(place: Place, service: str, method: str, *_: object, **__: object) -> wire.Fields:
+        return now if method == "GetClusterStatus" else before(place, service, method)
+
+    monkeypatch.setattr(wire, "ask", ask)
+    assert [(one.key, one.name, one.passed, one.facts["address"]) for one in testbed.roll()] == [
+        ("127.0.0.1:16020", "127.0.0.1", ("registered",), "127.0.0.1"),
+        ("127.0.0.4:16020", "127.0.0.4", ("registered", "assigned"), "127.0.0.4"),
+    ]
+    assert [target.name for target in testbed.targets()] == [f"127.0.0.{n}" for n in (1, 2, 3, 4)]
+    testbed.end_roll()
+    assert [target.name for target in testbed.targets()] == ["127.0.0.1", "127.0.0.4"]
+    assert [node["name"] for node in testbed.facts()["nodes"]] == ["127.0.0.1", "127.0.0.4"]
+
+
+def test_masters_are_no_members(monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(monkeypatch, 26030)
+    testbed = HBaseHostsTestbed(HBaseHostsSystem(hosts=("127.0.0.1",)))
+    testbed.up(lambda _: None)
+    assert [one.name for one in testbed.roll()] == ["127.0.0.1", "127.0.0.2"]
+
+
 @pytest.mark.parametrize("off", [2**32 - 1, 2**64 - 1, 65536])
 def test_a_server_without_pages_is_named_and_not_asked(monkeypatch: pytest.MonkeyPatch, off: int) -> None:
     """Its port is told as -1, of 32 or of 64 bits."""

@@ -47,6 +47,29 @@ def test_a_study_tells_actions_milestones_and_failures_over_trials(tmp_path: Pat
     }  # fmt: skip
 
 
+def test_what_was_felt_of_each_action_is_told_where_there_are_several(tmp_path: Path) -> None:
+    folder = make_acted(tmp_path, repetitions=2)
+    tables = overview(build(folder))
+    assert tables is not None
+    assert "What was felt of each action" not in {table.title for table in tables.tables}
+    for trial in (folder / "trials").iterdir():
+        if (file := trial / "actions.ndjson").is_file():
+            lines = [json.loads(line) for line in file.read_text().splitlines()]
+            end = max(line["t_ns"] for line in lines)
+            told = {"event": "action", "do": "remove", "nodes": ["node4"], "parameters": {}, "id": "back"}
+            back = [
+                told | {"state": "started", "t_ns": end + 5 * 10**9},
+                told | {"state": "ended", "t_ns": end + 15 * 10**9, "how": "done", "reason": ""},
+            ]
+            file.write_text("".join(json.dumps(line) + "\n" for line in [*lines, *back]))
+            (trial / "derived.json").unlink(missing_ok=True)
+    study = overview(build(folder))
+    assert study is not None
+    rows = {table.title: table for table in study.tables}["What was felt of each action"].rows
+    assert [row[1:4] for row in rows] == [("join", "30.0", "0"), ("back", "10.0", "0")]
+    assert all(float(cell.split()[0]) > 0 for row in rows for cell in row[4:6])
+
+
 def test_times_over_trials_are_censored_where_one_did_not_come() -> None:
     assert elapsed_over([]) == "-"
     assert elapsed_over([Elapsed(20.0), Elapsed(30.0), Elapsed(26.0)]) == "26.0 (20.0 to 30.0)"
@@ -203,7 +226,7 @@ def test_reads_lost_in_some_trials_alone_are_seen() -> None:
     table = summary_table([point])  # type: ignore[list-item]
     assert table is not None
     assert dict(zip(table.columns, table.rows[0], strict=True))["reads lost"] == "0 (0 to 1,200)"
-    assert "of counts (lost, replayed) the median trial, in brackets the least" in table.note
+    assert "of counts (behind, lost, replayed) the median trial, in brackets the least" in table.note
 
 
 def test_a_milestone_that_is_passed_twice_is_of_one_trial() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +169,15 @@ def test_marks_are_drawn_into_files_too() -> None:
     assert [layer["mark"]["type"] for layer in still(chart)["layer"]].count("point") == 2
 
 
+def test_a_title_longer_than_its_chart_has_several_lines() -> None:
+    chart = forest_chart(answers(answer(RATIO, Interval(2.0, 1.5, 2.5, 6), 3.0)))
+    assert chart is not None
+    lines = still(replace(chart, title="word " * 40))["title"]
+    assert " ".join(lines).split() == ["word"] * 40
+    assert len(lines) > 1
+    assert max(map(len, lines)) < 100
+
+
 def test_on_a_narrow_terminal_claims_are_a_list(run: Path) -> None:
     told = {}
     for width in (60, 100):
@@ -182,3 +192,14 @@ def test_on_a_narrow_terminal_claims_are_a_list(run: Path) -> None:
     claims = told[60][told[60].index("C1:") : told[60].index("Direction is")]
     lone = [line for line in claims.splitlines() if re.fullmatch(r"\s*\S{1,10}", line)]
     assert not lone, "no line of a single short word"
+
+
+def test_what_a_form_does_not_cover_takes_no_room_and_is_counted() -> None:
+    away = answer(RATIO, None, direction="range not covered")
+    found = answers(answer(RATIO, Interval(2.0, 1.5, 2.5, 6)), away)
+    forest, chart = forest_of(found), forest_chart(found)
+    assert forest is not None
+    assert chart is not None
+    assert len(forest.claims) == 1
+    assert chart.note.endswith("Not drawn: 1 of 2, for which this form has no trials.")
+    assert forest_chart(answers(away)) is None

@@ -14,7 +14,7 @@ from steelyard.errors import InputError
 from steelyard.report import write_report
 from steelyard.report.model import build
 from steelyard.report.study.answers import answers
-from steelyard.report.study.plots import Drawn
+from steelyard.report.study.plots import Drawn, y_axis
 from steelyard.spec.plots import Plot
 from steelyard.spec.read import read_study
 
@@ -95,6 +95,18 @@ def test_a_figure_is_drawn_over_that_at_a_level(drawn: dict[str, Drawn]) -> None
     assert [row["x"] for row in ratios] == [1, 4, 16]
     assert all(1.2 < row["y"] < 1.7 for row in ratios)
     assert {row["y"] for row in line(drawn["figure-ordered"], "consistency ONE")} == {1}
+
+
+def test_an_axis_of_several_figures_says_what_they_share() -> None:
+    def axis(*y: str) -> str:
+        return y_axis(Plot(id="f", title="t", x="clients", y=y))
+
+    assert axis("read_service_p50_ns", "read_service_p99_ns") == "READ service time, ms"
+    assert axis("read_service_mean_ns", "insert_service_mean_ns") == "service time, mean, ms"
+    assert axis("until_up_s", "until_joined_s") == "time until the last node was, s"
+    assert axis("audit_lost", "audit_unread") == "records"
+    assert axis("read_service_p50_ns", "server_cpu_us") == "ms", "nothing"
+    assert axis("read_service_p50_ns") == "READ service time, p50, ms"
 
 
 def test_the_papers_values_are_over_its_own(drawn: dict[str, Drawn]) -> None:

@@ -11,14 +11,13 @@ from typing import Any
 
 import polars as pl
 import pytest
-from made_acted import AGAIN_S, END_S, MOVED, SECONDS, START_S, make_acted, run_start_ns
+from made_acted import AGAIN_S, END_S, MOVED, SECONDS, START_S, make_acted, one, run_start_ns
 from test_report_formats import HOSTILE, text_of
 
 from steelyard.analysis.claims import judge
 from steelyard.analysis.evidence import Trials
-from steelyard.analysis.windows.milestones import Elapsed
 from steelyard.report import paired, write_report
-from steelyard.report.acted import LOCAL, Acted, OneAction, _remote, _stored
+from steelyard.report.acted import LOCAL, Acted, _remote, _stored
 from steelyard.report.acted_row import figures
 from steelyard.report.figures import trial_frame
 from steelyard.report.model import ReportModel, TrialReport, build
@@ -26,7 +25,6 @@ from steelyard.report.render import charts_of_interest, still
 from steelyard.report.study import overview
 from steelyard.report.study.plots import draw
 from steelyard.report.timeline.charts import timeline_charts
-from steelyard.report.timeline.lanes import State, lanes
 from steelyard.spec.checks import Claim
 from steelyard.spec.metrics import names
 from steelyard.spec.plots import Plot
@@ -347,63 +345,6 @@ def test_seconds_of_a_busy_host_are_told_beside_a_claim(model: ReportModel) -> N
     [found] = judge([claim], repeated(model, 6, host_busy_s=7.0), ["timeline"], small=False)
     assert found.direction == "confirmed", found.reasons
     assert any("over 95 % busy in 7 s" in told for told in found.left_out)
-
-
-def one(**more: object) -> OneAction:
-    said = {
-        "id": "a",
-        "do": "kill",
-        "nodes": ("node2",),
-        "parameters": {},
-        "how": "done",
-        "reason": "",
-        "bytes": None,
-    }
-    return OneAction(**{**said, **more})  # type: ignore[arg-type]
-
-
-def test_lanes_leave_nothing_out() -> None:
-    from steelyard.analysis.windows.milestones import Passed
-
-    acted = Acted((
-        one(start_s=10.0, took=Elapsed(1.0)),
-        one(id="b", do="restart", start_s=40.0, took=Elapsed(12.0), passed=(Passed("up", "node2", 5.0),)),
-        one(id="c", do="add", nodes=("node4",), start_s=60.0, took=Elapsed(90.0, reached=False),
-            passed=(Passed("streaming", "node4", 9.0),)),
-    ))  # fmt: skip
-    assert lanes(acted, ["node1", "node2"], 100) == [
-        State("node1", 0, 100, "serves"),
-        State("node2", 0, 10, "serves"), State("node2", 10, 40, "down"), State("node2", 40, 45, "restarting"),
-        State("node2", 45, 52, "up"), State("node2", 52, 100, "serves"),
-        State("node4", 0, 60, "not there"), State("node4", 60, 69, "starting"),
-        State("node4", 69, 100, "streaming"),
-    ]  # fmt: skip
-
-
-def test_what_acts_on_all_shows_on_those_that_passed_something() -> None:
-    from steelyard.analysis.windows.milestones import Passed
-
-    whole = one(
-        do="power-loss", nodes=(), start_s=10.0, took=Elapsed(5.0), passed=(Passed("up", "node1", 3.0),)
-    )
-    assert [s.state for s in lanes(Acted((whole,)), ["node1"], 100)] == [
-        "serves", "without power", "up", "serves",
-    ]  # fmt: skip
-
-
-def test_nodes_serve_before_and_after_their_turn_in_an_upgrade() -> None:
-    from steelyard.analysis.windows.milestones import Passed
-
-    turns = {"node1": 0.0, "node2": 10.0}
-    steps = ("drained", "stopped", "serves", "assigned")
-    passed = tuple(Passed(what, n, t + 1.0 + i) for n, t in turns.items() for i, what in enumerate(steps))
-    whole = one(do="upgrade", nodes=(*turns,), start_s=10.0, took=Elapsed(20.0), passed=passed)
-    assert lanes(Acted((whole,)), [*turns], 100) == [
-        State("node1", 0, 11, "serves"), State("node1", 11, 12, "drained"), State("node1", 12, 13, "stopped"),
-        State("node1", 13, 100, "serves"),
-        State("node2", 0, 21, "serves"), State("node2", 21, 22, "drained"), State("node2", 22, 23, "stopped"),
-        State("node2", 23, 100, "serves"),
-    ]  # fmt: skip
 
 
 def test_pictures_of_a_trial(trial: TrialReport) -> None:

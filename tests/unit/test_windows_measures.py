@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from hdrh.histogram import HdrHistogram
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from made_seconds import START_NS, action, drawn, level
 
@@ -38,6 +38,7 @@ times = st.lists(st.lists(st.integers(1, 10**10), max_size=30), min_size=1, max_
 
 
 @given(times, st.floats(0.01, 1.0))
+@example([[1] * 31, [2] * 14], 0.7)
 def test_merged_seconds_have_the_percentiles_of_a_merged_histogram(
     rows: list[list[int]], share: float
 ) -> None:

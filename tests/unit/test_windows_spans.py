@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_seconds import NS, START_NS, action, milestone
 
-from steelyard.analysis.windows.milestones import Elapsed, joined, passed, took, took_all, until
+from steelyard.analysis.windows.milestones import Elapsed, joined, newcomers, passed, took, took_all, until
 from steelyard.analysis.windows.spans import Seconds, around_all, around_each
 from steelyard.results.actions import ActionTimes
 
@@ -119,6 +119,26 @@ def test_times_to_milestones() -> None:
     assert joined([ADD], END_NS) == Elapsed(28.0)
     assert took(ADD, END_NS) == Elapsed(30.0)
     assert took_all([ADD, action("b", 10, 30)], END_NS) == Elapsed(40.0)
+
+
+def test_nodes_that_a_command_brought_are_told_by_the_cluster() -> None:
+    command = action(
+        "c", 20, 22, do="run",
+        milestones=tuple(
+            milestone("c", node, what, at)
+            for node, what, at in (
+                ("", "told", 22), ("n4", "normal", 40), ("n4", "joined", 50), ("n5", "normal", 41),
+                ("n1", "assigned", 60),
+            )
+        ),
+    )  # fmt: skip
+    assert joined([command], END_NS) == Elapsed(80.0, reached=False), "n5 has not joined"
+    assert until([command], END_NS) == {"told": 2.0, "normal": 21.0}
+    later = milestone("c", "n5", "joined", 55)
+    whole = replace(command, milestones=(*command.milestones, later))
+    assert joined([whole], END_NS) == Elapsed(35.0)
+    assert joined([replace(whole, undo=True)], END_NS) is None
+    assert newcomers(whole) == {"n4", "n5"}
 
 
 def test_taking_back_is_no_scaling_and_is_felt() -> None:

@@ -33,7 +33,8 @@ pub enum ClientState {
     CapReached,
     /// Operations wait although more were allowed, and the engine's threads had a processor: the client is slow.
     Saturated,
-    /// The engine's threads waited for a processor, and operations were late by that: nothing is said about the server.
+    /// The engine's threads waited for a processor, and operations were late by that, or wait no longer than that: nothing is said
+    /// about the server.
     Starved,
 }
 
@@ -81,9 +82,16 @@ impl Second {
         let idle = !late && (self.loop_ran_ns).is_some_and(|ran| (ran as f64) < IDLE_SHARE * 1e9);
         if self.in_flight >= self.cap && (idle || with_server >= WIRE_SHARE * self.cap as f64) {
             ClientState::CapReached
+        } else if self.waited_as_long_as_the_backlog_is_old() {
+            ClientState::Starved
         } else {
             ClientState::Saturated
         }
+    }
+
+    /// A short wait at the second's edge leaves a backlog, too, and it is none of the client's speed.
+    fn waited_as_long_as_the_backlog_is_old(&self) -> bool {
+        self.due > 0 && self.loop_wait_ns as f64 >= self.backlog as f64 / self.due as f64 * 1e9
     }
 }
 
@@ -285,6 +293,32 @@ mod tests {
             late.judge(),
             ClientState::Starved,
             "no backlog, but a tenth of the response is ours"
+        );
+    }
+
+    #[test]
+    fn a_backlog_that_is_no_older_than_the_loop_waited_is_no_slow_client() {
+        let edge = Second {
+            due: 510,
+            backlog: 13, // 25 ms old
+            loop_wait_ns: 67_000_000,
+            ..kept()
+        };
+        assert_eq!(edge.judge(), ClientState::Starved);
+        let had_a_processor = Second {
+            loop_wait_ns: 20_000_000,
+            ..edge
+        };
+        assert_eq!(had_a_processor.judge(), ClientState::Saturated);
+        let full = Second {
+            in_flight: 100,
+            on_wire: Some(100),
+            ..edge
+        };
+        assert_eq!(
+            full.judge(),
+            ClientState::CapReached,
+            "the server has all it may have"
         );
     }
 

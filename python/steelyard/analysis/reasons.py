@@ -30,7 +30,7 @@ class Around:
         operations: completed in the phase.
         seconds: its length.
         cores: of the machine; None where nobody said.
-        quota: cores that the nodes may use together; None without limits.
+        quota: cores that the serving nodes may use together; None where one has no limit.
     """
 
     window: Window
@@ -202,7 +202,7 @@ def reasons(
     phase: Phase,
     masters: Collection[str] = (),
     cores: float | None = None,
-    quota: float | None = None,
+    quotas: Mapping[str, float | None] | None = None,
 ) -> dict[str, float | None]:
     """Every figure, None where it is not known.
 
@@ -211,9 +211,11 @@ def reasons(
         phase: whose window and operations are used.
         masters: nodes that serve no data.
         cores: of the machine.
-        quota: cores the nodes may use together.
+        quotas: cores that each node may use, by its name; None of one without a limit.
     """
     window = Window(system, phase.start_ns, phase.end_ns)
     serving = tuple(name for name in nodes(system) if name not in masters)
+    limits = [limit for name in serving if (limit := (quotas or {}).get(name)) is not None]
+    quota = sum(limits) if len(limits) == len(serving) else None
     around = Around(window, serving, phase.total.count, phase.seconds, cores, quota)
     return {name: read(around) for name, read in READ.items()}

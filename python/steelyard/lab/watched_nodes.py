@@ -28,7 +28,7 @@ def as_node(found: pl.DataFrame, said: dict[str, Any], manifest: Manifest) -> pl
     """
     nodes = manifest.system.setdefault("nodes", [])
     missing = manifest.host.setdefault("missing", {})
-    node = node_at(said, nodes)
+    node = node_at(said, [*nodes, *manifest.system.get("spares", ())])
     if node is None:
         node = str(said["name"])
         nodes.append({"name": node, "address": said["address"], "roles": [OTHER]})
@@ -42,8 +42,8 @@ def node_at(said: Mapping[str, Any], nodes: list[dict[str, Any]]) -> str | None:
     """The name of the only node at a machine's addresses; None where there is none, or are several."""
     name = str(said["name"]).rpartition("@")[2]
     there = addresses(str(said["address"])) | addresses(name) | addresses(name.rpartition(":")[0].strip("[]"))
-    found = [str(node["name"]) for node in nodes if addresses(str(node.get("address", ""))) & there]
-    return found[0] if len(found) == 1 else None
+    found = {str(node["name"]) for node in nodes if addresses(str(node.get("address", ""))) & there}
+    return found.pop() if len(found) == 1 else None
 
 
 def addresses(host: str) -> set[str]:

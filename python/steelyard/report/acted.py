@@ -14,13 +14,23 @@ from steelyard.analysis.summary import TOTAL, Phase
 from steelyard.analysis.windows.effect import Effect, Measured, effect
 from steelyard.analysis.windows.hints import Hints, hints
 from steelyard.analysis.windows.losses import series
-from steelyard.analysis.windows.milestones import Elapsed, Passed, joined, passed, took, took_all, until
+from steelyard.analysis.windows.milestones import (
+    LEFT,
+    Elapsed,
+    Passed,
+    joined,
+    newcomers,
+    passed,
+    took,
+    took_all,
+    until,
+)
 from steelyard.analysis.windows.moved import gain, least_bytes
 from steelyard.analysis.windows.slices import BySecond, by_second
 from steelyard.analysis.windows.spans import acted, around_all, around_each
 from steelyard.report.in_effect import master_names, node_names
 from steelyard.report.source import TrialSource
-from steelyard.results.actions import ActionTimes
+from steelyard.results.actions import COMMAND, ActionTimes
 from steelyard.results.histograms import highest
 from steelyard.results.in_effect import part
 
@@ -180,10 +190,17 @@ def _sizes(manifest: Mapping[str, Any], actions: Sequence[ActionTimes]) -> dict[
     size = asked if isinstance(asked, int) else len({*node_names(manifest)} - {*master_names(manifest)})
     found = {}
     for action in actions:
-        if action.do in RESIZING and size:
-            before, size = size, max(size + RESIZING[action.do] * len(action.nodes), 0)
+        if size and (more := _more(action)):
+            before, size = size, max(size + more, 0)
             found[action.id] = before, size
     return found
+
+
+def _more(action: ActionTimes) -> int:
+    """How many nodes more there are after an action; of a command what the cluster told."""
+    if action.do == COMMAND:
+        return len(newcomers(action)) - len({m.node for m in action.milestones if m.what == LEFT})
+    return RESIZING.get(action.do, 0) * len(action.nodes)
 
 
 def _copies(manifest: Mapping[str, Any]) -> int:

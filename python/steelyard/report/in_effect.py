@@ -95,6 +95,11 @@ def is_local(manifest: Facts) -> bool:
     return declared(system_kind(manifest)).local and not apart
 
 
+def is_given(manifest: Facts) -> bool:
+    """Whether the cluster is one that others operate."""
+    return bool(declared(system_kind(manifest)).given_by)
+
+
 def takes_part(manifest: Facts) -> bool:
     """Whether an engine or nodes ran on the laboratory's own machine."""
     driven_there = any(host.get("role") == "load" for host in manifest.get("hosts") or ())
@@ -103,12 +108,18 @@ def takes_part(manifest: Facts) -> bool:
 
 def quota_cores(manifest: Facts) -> float | None:
     """Sum of the CPU quotas of all nodes, masters and those in reserve included; None when one has none."""
+    each = quotas(manifest).values()
+    known = [cores for cores in each if cores is not None]
+    return sum(known) if known and len(known) == len(each) else None
+
+
+def quotas(manifest: Facts) -> dict[str, float | None]:
+    """Cores that each node may use, masters and those in reserve included; None of one without a limit."""
     limits = part(manifest, "system", "limits")
-    in_effect = {**part(limits, "cpu_cores"), **part(limits, "spare_cpu_cores")}
-    if in_effect:
-        return None if None in in_effect.values() else float(sum(in_effect.values()))
+    if in_effect := {**part(limits, "cpu_cores"), **part(limits, "spare_cpu_cores")}:
+        return {name: None if cores is None else float(cores) for name, cores in in_effect.items()}
     cpu = part(manifest, "trial", "system", "limits").get("cpu")
-    return None if cpu is None else float(cpu) * len(node_names(manifest))
+    return dict.fromkeys(node_names(manifest), None if cpu is None else float(cpu))
 
 
 def consistency(manifest: Facts) -> list[tuple[str, Any]]:

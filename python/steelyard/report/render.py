@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from steelyard.report.timeline.charts import timeline_charts
 
 PNG_SCALE = 1.5
 """1,200 pixels wide: sharp in a document, drawn in a quarter of a second."""
+TITLE_WIDTH = 95
+"""Letters of a title's line; what is longer than the chart is wide would be cut off."""
 LIGHT: dict[str, Any] = {
     "background": "#ffffff",
     "font": "Helvetica, Arial, sans-serif",
@@ -38,7 +41,7 @@ def charts_of_interest(trial: TrialReport) -> dict[str, Chart]:
 def still(chart: Chart) -> dict[str, Any]:
     """The definition without the invisible points that carry the page's tooltips, with its title."""
     layers = [layer for layer in chart.spec["layer"] if layer["mark"].get("opacity") != 0]
-    return chart.spec | {"layer": layers, "title": _title(chart)}
+    return chart.spec | {"layer": layers, "title": textwrap.wrap(_title(chart), TITLE_WIDTH)}
 
 
 def _title(chart: Chart) -> str:

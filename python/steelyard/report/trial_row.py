@@ -17,7 +17,7 @@ from steelyard.analysis.warnings import Warned
 from steelyard.report.acted import Acted
 from steelyard.report.acted_row import figures as acted_figures
 from steelyard.report.assessment import Read
-from steelyard.report.in_effect import master_names, quota_cores
+from steelyard.report.in_effect import master_names, quotas
 from steelyard.report.provisioned import figures as provision_figures
 from steelyard.report.provisioned import provisioned
 from steelyard.report.source import TrialSource
@@ -107,7 +107,7 @@ def _analysed(read: Read, measured: PhaseReport) -> Row:
     cores = part(manifest, "host").get("cores")
     client = [cost.cores for cost in measured.costs if cost.role == "client"]
     return {
-        **reasons(read.system, phase, master_names(manifest), cores, quota_cores(manifest)),
+        **reasons(read.system, phase, master_names(manifest), cores, quotas(manifest)),
         **engines_apart(phase),
         "wrong_values": float(sum(int(phase.verify.get(kind) or 0) for kind in ("corrupt", "foreign"))),
         "saturated_share": phase.saturation.seconds_saturated / phase.seconds if phase.seconds else None,

@@ -15,6 +15,8 @@ from typing import Any, Literal
 from steelyard.results.disk import writing
 
 FILE = "actions.ndjson"
+COMMAND = "run"
+"""What rows of a command of the user's own say that they do."""
 CONTROLLER = "scale"
 """What a controller's own rows say that they do."""
 

@@ -12,7 +12,7 @@ from pydantic import Discriminator, Field, NonNegativeFloat, PositiveFloat, Posi
 from steelyard.spec.action_base import ActionBase, AnyNode, Node
 from steelyard.spec.fault_actions import Freeze, Heal, Kill, Partition, PowerLoss, Thaw, Throttle
 from steelyard.spec.scale import Scale
-from steelyard.spec.triggers import Words
+from steelyard.spec.triggers import TOLD, Words
 
 
 class Add(ActionBase):
@@ -166,6 +166,8 @@ class Run(ActionBase):
     changes: ClassVar[bool] = False
     do: Literal["run"]
     command: Words
+    nodes: PositiveInt | None = None
+    """So many nodes (1) must pass the milestone that `done` names."""
 
     @property
     def words(self) -> str:
@@ -173,9 +175,14 @@ class Run(ActionBase):
         return f"run {' '.join(self.command)}"
 
     @model_validator(mode="after")
-    def _no_milestones(self) -> Run:
-        if isinstance(self.done, str):
-            raise ValueError("a command passes no milestones: done = { command = [...] } or { metric = ... }")
+    def _milestones(self) -> Run:
+        if isinstance(self.done, str) and self.done not in TOLD:
+            raise ValueError(
+                f"done = '{self.done}': a cluster that others operate tells of {', '.join(TOLD)}; else "
+                "say { command = [...] } or { metric = ... }"
+            )
+        if self.nodes is not None and not isinstance(self.done, str):
+            raise ValueError("nodes goes with a milestone: done = 'joined'")
         return self
 
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
-from steelyard.spec.triggers import STEADY
+from steelyard.spec.triggers import STEADY, TOLD
 from steelyard.spec.units import seconds
 
 NAME = "actions"
@@ -98,7 +98,7 @@ def _with_done(action: dict[str, Any]) -> dict[str, Any]:
     done, every = action.get("done"), action.pop("every", None)
     if isinstance(done, str) and _FIGURE.fullmatch(done):
         action["done"] = _figure(done)
-    elif isinstance(done, str) and action["do"] == "run":
+    elif isinstance(done, str) and action["do"] == "run" and done not in TOLD:
         action["done"] = {"command": shlex.split(done), **({"every": every} if every is not None else {})}
     return action
 

@@ -61,6 +61,7 @@ class SystemDeclaration:
         files: settings that name files of this host.
         assumed: how long things take; `assumed_quick`: with the profile `quick`, where that differs.
         capabilities: what can be done to it, each a name of `systems.capabilities`.
+        told: milestones of nodes that come and go while others change it.
     """
 
     name: str
@@ -76,6 +77,7 @@ class SystemDeclaration:
     assumed: Assumed = Assumed()
     assumed_quick: Assumed | None = None
     capabilities: frozenset[str] = frozenset()
+    told: Sequence[str] = ()
 
     def settings(self) -> type[SystemSettings]:
         """The model of its settings."""

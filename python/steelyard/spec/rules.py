@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from steelyard.errors import InputError
-from steelyard.spec.actions import Upgrade
+from steelyard.spec.actions import Run, Upgrade
 from steelyard.spec.kind import declared
 from steelyard.spec.models import DROPS_CACHE, Point, Study
 from steelyard.spec.restored import unrestored
@@ -137,6 +137,19 @@ def _action_but_not_able(_study: Study, point: Point, _several: bool) -> Fault:
     return None
 
 
+def _waited_for_but_not_told(_study: Study, point: Point, _several: bool) -> Fault:
+    """What a command is to bring about must be something that this system tells of its nodes."""
+    told = declared(point.system.kind).told
+    for action in point.timeline:
+        if isinstance(action, Run) and isinstance(action.done, str) and action.done not in told:
+            return (
+                f"timeline '{point.load.timeline}': {action.id}: done = '{action.done}': "
+                f"this system tells {'of ' + ', '.join(told) if told else 'nothing of that'}",
+                "say one of them, or a command that ends with status 0 once it is done",
+            )
+    return None
+
+
 def _upgraded_but_no_step(_study: Study, point: Point, _several: bool) -> Fault:
     """Each upgrade begins with the version that the one before it in the file leaves, and files stay as the
     version wrote them that was there when they were last written anew."""
@@ -173,5 +186,5 @@ def _changed_but_shared(study: Study, point: Point, several: bool) -> Fault:
 RULES: tuple[Callable[[Study, Point, bool], Fault], ...] = (
     _fresh_but_given, _kept_but_changed, _reset_but_not_able, _restored_but_not_whole,
     _started_anew_but_not_shared, _budget_below_the_plan, _warm_without_warmup, _cold_but_warmed,
-    _action_but_not_able, _upgraded_but_no_step, _changed_but_shared,
+    _action_but_not_able, _waited_for_but_not_told, _upgraded_but_no_step, _changed_but_shared,
 )  # fmt: skip

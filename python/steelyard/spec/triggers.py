@@ -23,6 +23,9 @@ STEADY = "steady"
 """`after = "steady"`: when the run has come to a steady state, by the rules of `analysis.steady`."""
 LEAST_STEADY_S = 60
 """From so many seconds on it can be told (`analysis.steady.LEAST_INTERVALS`)."""
+TOLD = ("normal", "joined", "registered", "assigned", "left")
+"""What a cluster that others operate tells of nodes that come and go: of Cassandra's the first two, of
+HBase's the next two, of both the last."""
 CLIENT = ("p50_ms", "p99_ms", "rate_per_s", "failed_per_s", "in_flight", "backlog")
 """Figures of a second that the engines tell; of a node, any level or rate that is watched."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from steelyard.hosts.say import Say
 
@@ -30,6 +30,40 @@ class AddOptions:
 
 Note: TypeAlias = Callable[[str, str], None]
 """`note(node, what)` records that a node has reached a milestone now; may be called from any thread."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A node of a cluster that others operate, as the cluster tells.
+
+    Attributes:
+        key: what it stays known by, also where its name or address becomes another.
+        name: as in `targets`.
+        passed: the milestones of a node that joins which it has behind it.
+        facts: what the manifest says of it.
+    """
+
+    key: str
+    name: str
+    passed: tuple[str, ...]
+    facts: Mapping[str, Any]
+
+
+@runtime_checkable
+class CountsMembers(Protocol):
+    """Others change it, and it tells who belongs to it."""
+
+    def roll(self) -> Sequence[Listed]:
+        """Who belongs to it now; `targets` has them from then on, and those of before. One thread calls it.
+
+        Raises:
+            OSError: nobody tells.
+        """
+        ...
+
+    def end_roll(self) -> None:
+        """It is asked no more: what belonged to it at last is what `facts` and `targets` have from now on."""
+        ...
 
 
 @runtime_checkable

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from steelyard.results.actions import ActionTimes, MilestoneRow
+from steelyard.results.actions import COMMAND, ActionTimes, MilestoneRow
 
 NS = 1e9
 FIRST = ("detected",)
 """Of these a node's first counts: that it is still missed is told again when it is killed after it hung."""
 JOINED = ("joined", "assigned")
 """The milestone from which on a node that was added does its share: of Cassandra's, of HBase's."""
+LEFT = "left"
+COMING = ("normal", "registered")
+"""What is told first of a node that joins a cluster of others: of Cassandra's, of HBase's."""
 
 
 @dataclass(frozen=True)
@@ -114,29 +117,42 @@ def _told_first(rows: Iterable[MilestoneRow]) -> Iterator[MilestoneRow]:
 
 def _lacking(action: ActionTimes, run_end_ns: int) -> set[str]:
     """Milestones that some of an action's nodes passed, and not all."""
+    nodes = {*action.nodes} or newcomers(action)
     passed_by: dict[str, set[str]] = {}
     for row in _milestones([action], run_end_ns):
-        if row.node in action.nodes:
+        if row.node in nodes:
             passed_by.setdefault(row.what, set()).add(row.node)
-    return {what for what, nodes in passed_by.items() if not {*action.nodes} <= nodes}
+    return {what for what, by in passed_by.items() if not nodes <= by}
 
 
 def joined(actions: Sequence[ActionTimes], run_end_ns: int) -> Elapsed | None:
-    """From the first `add` until the last of its nodes serves its share; None where nothing was added.
+    """From the first `add`, or command that had nodes join, until the last of these serves its share; None
+    where nothing was added.
 
     Censored when one of the nodes did not pass that milestone before the phase ended.
     """
-    adding = [a for a in actions if a.do == "add"]
+    adding = [a for a in actions if a.do == "add" or (newcomers(a) and not a.undo)]
     if not adding:
         return None
     first = min(a.started_ns or 0 for a in adding)
-    names = {node for a in adding for node in a.nodes}
+    names = {node for a in adding for node in a.nodes or newcomers(a)}
     rows = [m for m in _milestones(adding, run_end_ns) if m.what in JOINED]
     if not rows or not names <= {m.node for m in rows}:
         return Elapsed((run_end_ns - first) / NS, reached=False)
     return Elapsed((max(m.t_ns for m in rows) - first) / NS)
 
 
+def newcomers(action: ActionTimes) -> set[str]:
+    """The nodes that joined, or began to, while a command changed a cluster of others."""
+    told = action.milestones if action.do == COMMAND else ()
+    return {m.node for m in told if m.what in COMING}
+
+
 def _milestones(actions: Iterable[ActionTimes], run_end_ns: int) -> list[MilestoneRow]:
-    """Those passed while the phase went on: nobody offered a load to a node that came later."""
-    return [m for action in actions for m in action.milestones if m.t_ns <= run_end_ns]
+    """Those passed while the phase went on: nobody offered a load to a node that came later. Of a command
+    only what became of nodes that came or left: others may just have got their first region."""
+    return [m for a in actions for m in a.milestones if m.t_ns <= run_end_ns and _of_it(m, a)]
+
+
+def _of_it(row: MilestoneRow, action: ActionTimes) -> bool:
+    return action.do != COMMAND or row.what == LEFT or row.node in ("", *newcomers(action))

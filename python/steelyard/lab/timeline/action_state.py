@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+from steelyard.analysis.windows.milestones import COMING, LEFT
 from steelyard.lab.timeline.conditions import NS, Holds, Trigger
 from steelyard.lab.timeline.figures import Key, Second
-from steelyard.results.actions import CONTROLLER, ActionRow, How, MilestoneRow
+from steelyard.results.actions import COMMAND, CONTROLLER, ActionRow, How, MilestoneRow
 from steelyard.spec.triggers import Figure
 
 Stage = Literal["waiting", "requested", "running", "settling", "ended"]
@@ -33,7 +34,7 @@ class ActionState:
         self._done = Holds(action.done) if isinstance(action.done, Figure) else None
         self._passed: set[tuple[str, str]] = set()
         self._newest: tuple[str, int] | None = None
-        self._since_ns = 0
+        self._since_ns = self._returned_ns = 0
         self._bytes: int | None = None
         self._ended: ActionRow | None = None
 
@@ -48,9 +49,9 @@ class ActionState:
         return self.stage == "ended"
 
     @property
-    def begun(self) -> bool:
-        """Whether the system was told anything of it."""
-        return self._since_ns > 0
+    def begun_ns(self) -> int:
+        """When the system was told of it, CLOCK_MONOTONIC; 0 before."""
+        return self._since_ns
 
     @property
     def done(self) -> bool:
@@ -68,6 +69,12 @@ class ActionState:
         figures = [self.action.when if self.stage == "waiting" else None]
         figures.append(self.action.done if self.stage == "settling" else None)
         return ((one.node, one.metric) for one in figures if isinstance(one, Figure) and one.node)
+
+    def waits_for(self, what: str) -> bool:
+        """Whether it is a command that is done when nodes come, or leave, and this is a step of that."""
+        done = self.action.done
+        waits = self.under_way and self.action.what == COMMAND and isinstance(done, str)
+        return waits and (done == LEFT) == (what == LEFT)
 
     def second(self, second: Second, now_ns: int, figures: Mapping[Key, float | None]) -> list[Row]:
         """A second of the run has passed."""
@@ -102,8 +109,9 @@ class ActionState:
         self._newest = (what, t_ns)
         rows: list[Row] = [MilestoneRow(self.id, node, what, t_ns)]
         wanted = self.action.done
-        if self.under_way and isinstance(wanted, str) and self._all_passed(wanted):
-            rows.append(self._end("done", t_ns))
+        goes_on = self.action.what == COMMAND and self.stage != "settling"
+        if self.under_way and not goes_on and isinstance(wanted, str) and self._all_passed(wanted):
+            rows.append(self._end("done", max(t_ns, self._returned_ns)))
         return rows
 
     def returned(self, t_ns: int, moved: int | None) -> list[Row]:
@@ -119,6 +127,9 @@ class ActionState:
             self.stage = "settling"
             return []
         wanted = self.action.done
+        if isinstance(wanted, str) and self.action.what == COMMAND and not self._all_passed(wanted):
+            self.stage, self._returned_ns = "settling", t_ns  # the command has only told what is wanted
+            return []
         if isinstance(wanted, str) and not self._all_passed(wanted):
             return [self._end("failed", t_ns, f"it ended, and '{wanted}' was not passed by all its nodes")]
         return [self._end("done", t_ns)]
@@ -154,7 +165,14 @@ class ActionState:
         return f"{self.id}: {self.action.begins}" if waits else ""
 
     def _all_passed(self, what: str) -> bool:
+        if self.action.what == COMMAND:
+            return len(self._brought(what)) >= (self.action.nodes or 1)
         return bool(self.nodes) and all((node, what) in self._passed for node in self.nodes)
+
+    def _brought(self, what: str) -> set[str]:
+        """The nodes that passed it and came with this command; others may get their first region, too."""
+        came = {node for node, passed in self._passed if passed in COMING}
+        return {node for node, passed in self._passed if passed == what and (what == LEFT or node in came)}
 
     def _end(self, how: How, t_ns: int, reason: str = "") -> ActionRow:
         self.stage = "ended"

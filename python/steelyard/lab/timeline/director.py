@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from steelyard.analysis.windows.milestones import LEFT
 from steelyard.engine.session import Event
 from steelyard.errors import SteelyardError
 from steelyard.hosts.host import Watch
@@ -24,11 +25,15 @@ from steelyard.lab.timeline.commands import Cancelled
 from steelyard.lab.timeline.conditions import Trigger
 from steelyard.lab.timeline.figures import Key, NodeFigures, Second, Seconds
 from steelyard.lab.timeline.perform import Context, nodes_of, perform
+from steelyard.lab.timeline.roll_call import News, RollCall
 from steelyard.lab.timeline.scaling import Scaling
 from steelyard.results.actions import CONTROLLER, ActionLog, ActionRow
 from steelyard.results.manifest import Manifest
 from steelyard.spec.triggers import STEADY
+from steelyard.systems.changes import CountsMembers
 
+ROLL_ENDS_S = 3.0
+"""How long the end of a question who is there is waited for at least: the next trial asks anew."""
 IDLE_S, BUSY_S = 0.25, 0.05
 """Longest wait for the loop's next turn: while nothing is under way, and while something is."""
 
@@ -63,6 +68,8 @@ class Director:
         self._scalings: dict[str, Scaling] = {}
         self._figures = NodeFigures(watch.latest)
         self._targets: Sequence[Any] = ()
+        self._roll = RollCall(testbed) if isinstance(testbed, CountsMembers) else None
+        self._brought: dict[str, ActionState] = {}
         self._ended: set[str] = set()
         self._over = False
         if any(action.after == STEADY for action in actions):
@@ -75,10 +82,12 @@ class Director:
         self._seconds, self._began_ns = Seconds(engines), at_ns
         self._targets = self._testbed.targets()
         self._states = [self._state(action) for action in self._actions]
+        if self._roll:
+            self._roll.begin()
 
     def tick(self, now_ns: int, newest: Mapping[int, Event]) -> Sequence[str]:
         """See `Observer.tick`."""
-        labels = self._take_in()
+        labels = [*self._take_in(), *self._take_news()]
         if (second := self._seconds.take(newest)) is not None:
             figures: dict[Key, float | None] = {
                 (node, metric): self._figures.get(str(node), metric, now_ns)
@@ -114,9 +123,14 @@ class Director:
         """See `Observer.end`: what is still under way is unfinished, and commands are ended."""
         self._over = True
         self._cancelled.set()  # first: whatever cannot be written below, nothing waits any longer
+        if self._roll:
+            self._roll.end()
         self._take_in()
+        self._take_news()
         for state in self._states:
             self._keep(state, state.cut_short(now_ns))
+        if self._roll and (why := self._roll.never):
+            self._manifest.warn("cluster", f"who came and who left is not known: {why}")
 
     # --- afterwards ---
 
@@ -128,7 +142,7 @@ class Director:
     @property
     def left(self) -> list[str]:
         """The ids of the actions that did not take back what others did, of which one had begun."""
-        begun = any(state.begun for state in self._states if not state.action.undo)
+        begun = any(state.begun_ns for state in self._states if not state.action.undo)
         return [state.id for state in self._states if begun and state.action.undo and not state.done]
 
     def join(self, limit_s: float) -> list[str]:
@@ -138,6 +152,8 @@ class Director:
             thread.join(max(deadline - time.monotonic(), 0.0))
         if self._over:  # until then the next turn of the loop takes it in
             self._take_in()
+            if self._roll:
+                self._roll.join(max(deadline - time.monotonic(), ROLL_ENDS_S))
         return [id_ for id_, thread in self._threads.items() if thread.is_alive()]
 
     # --- controllers ---
@@ -208,6 +224,30 @@ class Director:
                 continue
             labels += self._keep(states[action], getattr(states[action], method)(*said))
         return labels
+
+    def _take_news(self) -> list[str]:
+        """Nodes that come and go in a cluster of others do so for the action that waits for it, or that began
+        last, as far as one can tell; returns labels to be marked."""
+        labels: list[str] = []
+        for one in self._roll.news() if self._roll else ():
+            if one.new:
+                self._manifest.system.setdefault("spares", []).append(dict(one.new.facts))
+            if state := self._cause(one):
+                labels += self._keep(state, state.noted(one.node, one.what, one.t_ns))
+            else:
+                self._manifest.warn("cluster", f"{one.node} {one.what}, and no action had begun")
+        return labels
+
+    def _cause(self, one: News) -> ActionState | None:
+        """Whatever brought a node has its further steps, too, also when another action begins meanwhile."""
+        if one.what != LEFT and one.node in self._brought:
+            return self._brought[one.node]
+        begun = [state for state in self._states if 0 < state.begun_ns <= one.t_ns]
+        found = max(begun, key=lambda state: (state.waits_for(one.what), state.begun_ns), default=None)
+        self._brought.pop(one.node, None)
+        if found and one.what != LEFT:
+            self._brought[one.node] = found
+        return found
 
     def _keep(self, state: ActionState, rows: Sequence[Row]) -> list[str]:
         """Write rows down, and tell the others of starts and ends."""

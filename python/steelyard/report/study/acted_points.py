@@ -21,7 +21,7 @@ COLUMNS = {
     "control": ("control_total_during_p99_ns", 1e-6),
     "worst": ("worst_window_p99_ns", 1e-6),
     "impact, s": ("impact_s", 1.0),
-    "lost": ("lost_operations", 1.0),
+    "behind": ("lost_operations", 1.0),
     "reads lost": ("lost_reads", 1.0),
     "control's": ("control_lost_reads", 1.0),
     "moved / least": ("moved_over_least", 1.0),
@@ -44,11 +44,12 @@ def summary_table(found: Sequence[PointReport]) -> Table | None:
     told = {n: c for n, c in COLUMNS.items() if n not in SELDOM or any(_told(p, c[0]) for p in acted)}
     rows = [(p.label, *(_cell(p, column, scale) for column, scale in told.values())) for p in acted]
     note = (
-        "Over the trials that count: geometric means, of percentiles the median trial, of counts (lost, "
-        "replayed) the median trial, in brackets the least and the greatest. steady again: level with what "
-        "follows, which may be worse than before. > : a trial of so "
-        "many in which it did not come within what was measured; then there is no mean. impact: excess "
-        "response seconds less those of the control, the trial of the same repetition without actions."
+        "Over the trials that count: geometric means, of percentiles the median trial, of counts (behind, "
+        "lost, replayed) the median trial, in brackets the least and the greatest. steady again: level with "
+        "what follows, which may be worse than before. > : a trial of so many in "
+        "which it did not come within what was measured; then there is no mean. impact: excess "
+        "response seconds less those of the control, the trial of the same repetition without actions. "
+        "behind: operations due and not done in their second."
     )
     if "reads lost" in told:
         note += " reads lost: from the first action on, beside those of the control in the same seconds."

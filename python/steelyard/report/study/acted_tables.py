@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from statistics import median_low
 
+from steelyard.analysis.windows.effect import Effect
 from steelyard.analysis.windows.milestones import Elapsed
 from steelyard.report.acted import OneAction
 from steelyard.report.formatting import NONE, clean, digits, size, whole
@@ -13,15 +14,18 @@ from steelyard.report.in_effect import coordinator_name
 from steelyard.report.model import TrialReport
 from steelyard.report.study.points import PointReport
 from steelyard.report.tables.base import Table
+from steelyard.spec.metrics import WINDOWS
 
 Rows = list[tuple[str, ...]]
 MEDIAN = "The median trial of those that count; in brackets the least and the greatest."
 
 
 def acted_tables(found: Sequence[PointReport]) -> list[Table]:
-    """Actions, milestones and failed attempts of every point with actions; none where nothing was done."""
+    """Actions, what was felt of each, milestones and failed attempts of every point with actions; none where
+    nothing was done."""
     acted = [point for point in found if point.acted]
-    return [table for table in (_actions(acted), _milestones(acted), _failures(acted)) if table.rows]
+    tables = (_actions(acted), _each_felt(acted), _milestones(acted), _failures(acted))
+    return [table for table in tables if table.rows]
 
 
 def _actions(acted: Sequence[PointReport]) -> Table:
@@ -46,6 +50,35 @@ def _actions(acted: Sequence[PointReport]) -> Table:
     )
     columns = ("point", "action", "does", "done", "took, s", "steady again, s", "moved", "least")
     return _table("Actions over trials", columns, rows, 3, note)
+
+
+def _each_felt(acted: Sequence[PointReport]) -> Table:
+    """Of points with several actions each for itself; of one alone `acted_points` tells the same."""
+    rows: Rows = []
+    for point in acted:
+        each = {name: [one.effect for one in all_ if one.effect] for name, all_ in _by_action(point).items()}
+        felt = {name: effects for name, effects in each.items() if effects}
+        for name, effects in felt.items() if len(felt) > 1 else ():
+            during = [done for effect in effects for done in effect.done if done.window == "during"]
+            rows.append((
+                point.label, clean(name), over([done.seconds for done in during]),
+                over([done.failed_share * 100 for done in during if done.failed_share is not None]),
+                over(_times(effects, "during", "p50_ns")),
+                *(over(_times(effects, window, "p99_ns")) for window in WINDOWS),
+            ))  # fmt: skip
+    note = (
+        f"{MEDIAN} Of all operations, a failure counted as at least its timeout. seconds: from the action's "
+        "start to its end; failed, p50: in these. before, after: from the action before, and until the next "
+        "one, or the ends of what was measured; p99 of at least 1,000 operations."
+    )
+    columns = ("point", "action", "seconds", "failed, %", "p50, ms", "p99 before, ms", "during", "after")
+    return _table("What was felt of each action", columns, rows, 2, note)
+
+
+def _times(effects: Iterable[Effect], window: str, what: str) -> list[float]:
+    """A percentile of all operations in a window, ms, of each trial that has it."""
+    found = [getattr(times, what) for effect in effects if (times := effect.of(window))]
+    return [ns / 1e6 for ns in found if ns is not None]
 
 
 def _by_action(point: PointReport) -> dict[str, list[OneAction]]:

@@ -15,6 +15,7 @@ from steelyard.report.study.answers import Answer, Answers
 from steelyard.spec.checks import Value
 
 PAPER = "the paper"
+UNCOVERED = "range not covered"
 RATIOS = frozenset({"trend", "ratio", "order", "equality", "speedup", "scaling"})
 """Checks whose figures are ratios; what others estimate is shown over the paper's figure, or a bound."""
 BEYOND = 3.0
@@ -45,8 +46,19 @@ class Forest:
 
 
 def pictured(found: Answers) -> tuple[Answer, ...]:
-    """What the picture is of: the paper's claims, or in a study without any our checks."""
-    return found.claims or found.checks
+    """What the picture is of: the paper's claims, or in a study without any our checks; those are left out
+    which this form does not cover and that have nothing to be drawn."""
+    return tuple(one for one in found.claims or found.checks if not _uncovered(one))
+
+
+def left_out(found: Answers) -> int:
+    """How many are not in the picture."""
+    return sum(map(_uncovered, found.claims or found.checks))
+
+
+def _uncovered(answer: Answer) -> bool:
+    verdict = answer.verdict
+    return verdict.direction == UNCOVERED and verdict.estimate is None and not any(_cells(answer))
 
 
 def forest_of(found: Answers) -> Forest | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import polars as pl
@@ -186,7 +187,7 @@ def _drawn(
         )
     key = "-".join(filter(None, ("figure", plot.id, _slug(panel))))
     title = f"Figure {plot.id}: {plot.title}" + (f" ({panel})" if panel else "")
-    x_title, y_title = plot.x_title or _x_axis(plot), plot.y_title or _y_axis(plot)
+    x_title, y_title = plot.x_title or _x_axis(plot), plot.y_title or y_axis(plot)
     dots = Dots(
         rows, x_title, y_title, tuple(dict.fromkeys(row["x"] for row in rows)) if words else (),
         x_log=plot.x_scale == "log" or plot.x == LATENCY, y_log=plot.y_scale == "log",
@@ -213,22 +214,34 @@ def _x_axis(plot: Plot) -> str:
         return "seconds since the phase began"
     if plot.x == LATENCY:
         return f"{words_of(plot.y[0]).rpartition(', ')[0]}, {plot.unit}"
-    return _axis(plot.x, plot)
+    return _axis(words_of(plot.x), plot.x, plot)
 
 
-def _y_axis(plot: Plot) -> str:
+def y_axis(plot: Plot) -> str:
+    """Title of the vertical axis, with its unit."""
     if plot.x == LATENCY:
         return "% of operations"
     if plot.relative:
         levels = ", ".join(f"{column} {plain(level)}" for column, level in plot.relative.items())
-        return f"{words_of(plot.y[0])}, over {levels}"
-    return _axis(plot.y[0], plot)
+        return f"{_shared_words(plot.y)}, over {levels}".removeprefix(", ")
+    return _axis(_shared_words(plot.y), plot.y[0], plot)
 
 
-def _axis(column: str, plot: Plot) -> str:
+def _axis(words: str, column: str, plot: Plot) -> str:
     unit = unit_of(column, plot.unit)[1]
-    words = words_of(column)
-    return f"{words}, {'operations per second' if unit == '/s' else unit}" if unit else words
+    return ", ".join(filter(None, (words, "operations per second" if unit == "/s" else unit)))
+
+
+def _shared_words(columns: Sequence[str]) -> str:
+    """What all figures on an axis are called at the beginning, or else at the end; the legend says more."""
+    names = [words_of(column).split() for column in columns]
+    shared = _beginning(names) or _beginning([name[::-1] for name in names])[::-1]
+    return " ".join(shared).rstrip(",")
+
+
+def _beginning(names: Sequence[Sequence[str]]) -> list[str]:
+    places = zip(*names, strict=False)
+    return [words[0] for words in takewhile(lambda words: len({*words}) == 1, places)]
 
 
 def _note(plot: Plot, rows: Rows) -> str:

@@ -16,10 +16,10 @@ from steelyard.report.charts.events import rounded_s
 from steelyard.report.charts.phase import SECONDS
 from steelyard.report.charts.thin import bin_seconds, highest, means, rounded
 from steelyard.report.formatting import clean
-from steelyard.report.in_effect import master_names, node_names
+from steelyard.report.in_effect import is_given, master_names, node_names
 from steelyard.report.model import TrialReport
 from steelyard.report.timeline.coordinators import coordinator_charts
-from steelyard.report.timeline.lanes import lanes
+from steelyard.report.timeline.lanes import MEMBER, SERVES, lanes
 from steelyard.report.timeline.lanes_chart import lane_chart
 from steelyard.report.timeline.progress import progress_charts
 from steelyard.report.timeline.provision_chart import provision_charts
@@ -134,9 +134,10 @@ def _throughput(rows: pl.DataFrame, phase: Phase, shades: Rows, rules: Rows) -> 
 
 def _states(trial: TrialReport, acted: Acted, seconds: float, shades: Rows) -> Chart:
     there = [*dict.fromkeys([*node_names(trial.manifest), *nodes(trial.system)])]
+    masters, rest = master_names(trial.manifest), MEMBER if is_given(trial.manifest) else SERVES
     rows: Rows = [
         {"node": clean(s.node), "x": rounded_s(s.first_s), "x2": rounded_s(s.end_s), "state": clean(s.state)}
-        for s in lanes(acted, [n for n in there if n not in master_names(trial.manifest)], seconds)
+        for s in lanes(acted, [n for n in there if n not in masters], seconds, rest)
     ]
     note = "What each node was, by the actions and their milestones."
     return Chart("timeline-nodes", "Nodes", note, GROUP, lambda: lane_chart(rows, SECONDS, shades))

@@ -146,12 +146,12 @@ def _felt(trial: TrialReport) -> Table | None:
     note += (
         " excess: response seconds beyond the mean before, summed over operations; worst and spread "
         "(coefficient of variation): p99 of every thousand operations from its start on; outside: "
-        f"seconds whose p99 was above {milliseconds(bound)} ms; lost: operations due and not "
+        f"seconds whose p99 was above {milliseconds(bound)} ms; behind: operations due and not "
         "done in their second; busy, stolen: seconds with the host over 95 % busy, or over 1 % stolen: "
         "there it may be to blame."
     )
     columns = (
-        "action", "felt, s", "excess, s", "worst p99, ms", "spread", "outside, s", "lost", "busy, s",
+        "action", "felt, s", "excess, s", "worst p99, ms", "spread", "outside, s", "behind", "busy, s",
         "stolen, s",
     )  # fmt: skip
     return Table("What was felt", columns, rows, 1, note)

@@ -6,7 +6,6 @@ import ssl
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from ipaddress import ip_address
 from typing import Any
 
 from steelyard.errors import InfrastructureError, InputError
@@ -20,12 +19,13 @@ from steelyard.systems.cassandra.facts import access_plan
 from steelyard.systems.cassandra.login import CqlPlace, Login, speaks_tls
 from steelyard.systems.cassandra.replication import replication_map
 from steelyard.systems.cassandra.rest import pending_at
+from steelyard.systems.cassandra.roll import PEERS, Roll, others
 from steelyard.systems.cassandra.virtual_tables import VirtualTables
+from steelyard.systems.changes import Listed
 from steelyard.systems.null import NullTestbed
 from steelyard.watch.target import WatchTarget
 
 CONNECT_S = 5.0
-PEERS = "SELECT rpc_address FROM system.peers"
 PROBE = "SELECT host_id FROM system.local"
 VERSION = "SELECT release_version FROM system.local"
 
@@ -48,6 +48,8 @@ class HostsTestbed(NullTestbed):
         self._nodes: tuple[CqlPlace, ...] = ()
         self._version = ""
         self._warnings: list[str] = []
+        self._roll: Roll | None = None
+        self._members: tuple[CqlPlace, ...] = ()
 
     def up(self, say: Say) -> None:
         """See that one of the addresses answers and lets us in.
@@ -97,6 +99,30 @@ class HostsTestbed(NullTestbed):
             for name, place in named(self._nodes).items()
         ]
 
+    def roll(self) -> Sequence[Listed]:
+        """Who belongs to it now; see `changes.CountsMembers`. `normal`: it is a member of the ring;
+        `joined`: it takes clients."""
+        if self._roll is None:
+            self._roll = Roll([self._answering, *(node for node in self._nodes if node != self._answering)])
+        found = self._roll.call()
+        self._members = tuple(member.place for member in found)
+        self._nodes = (*self._nodes, *(place for place in self._members if place not in self._nodes))
+        return [
+            Listed(
+                member.id,
+                member.place.address,
+                ("normal", "joined") if member.takes_clients else ("normal",),
+                told(member.place.address, member.place),
+            )
+            for member in found
+        ]
+
+    def end_roll(self) -> None:
+        """See `changes.CountsMembers`."""
+        if self._roll is not None:
+            self._roll.close()
+        self._roll, self._nodes = None, self._members or self._nodes
+
     def driver(self) -> dict[str, Any]:
         """The CQL driver on these addresses."""
         access = self.system.access
@@ -126,10 +152,7 @@ class HostsTestbed(NullTestbed):
         return {
             "kind": "hosts",
             "version": self._version,
-            "nodes": [
-                {"name": name, "address": place.address, "port": place.port}
-                for name, place in named(self._nodes).items()
-            ],
+            "nodes": [told(name, place) for name, place in named(self._nodes).items()],
             "hosts": list(self.system.hosts),
             "port": self.system.port,
             "tls": self.system.tls_ca is not None,
@@ -141,13 +164,17 @@ class HostsTestbed(NullTestbed):
 
 def members(place: CqlPlace) -> list[CqlPlace]:
     """All nodes of the cluster, as one of them knows them: their addresses, at its port. Raises OSError."""
-    cells = [address for (address,) in ask(place, PEERS) if address]
-    return [place, *(replace(place, address=str(ip_address(cell))) for cell in cells)]
+    return [place, *others(ask(place, PEERS), place).values()]
 
 
 def named(places: Sequence[CqlPlace]) -> dict[str, CqlPlace]:
     """Nodes by their addresses, by which reports know them."""
     return {place.address: place for place in places}
+
+
+def told(name: str, place: CqlPlace) -> dict[str, Any]:
+    """The manifest's words of a node."""
+    return {"name": name, "address": place.address, "port": place.port}
 
 
 def text(rows: Sequence[Row]) -> str:

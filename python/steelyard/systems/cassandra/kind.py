@@ -178,6 +178,7 @@ class CqlHosts(_Cql):
     flags = GIVEN
     shapeless = SHAPELESS
     capabilities = frozenset({"watch"})
+    told = ("normal", "joined", "left")
     files = ("password_file", "tls_ca", "tls_cert", "tls_key")
 
     def settings(self) -> type[SystemSettings]:

@@ -12,6 +12,7 @@ from steelyard.hosts.say import Say
 from steelyard.spec.hbase import HBaseHostsSystem
 from steelyard.systems import given_rest
 from steelyard.systems.base import Settled
+from steelyard.systems.changes import Listed
 from steelyard.systems.hbase import admin, members, wire, zookeeper
 from steelyard.systems.hbase.facts import access_plan
 from steelyard.systems.hbase.layout import CLIENT_PORT, PORTS, REGIONSERVER
@@ -78,15 +79,47 @@ class HBaseHostsTestbed(NullTestbed):
         self._nodes, self._targets, self._warnings = [], [], []
         try:
             self._nodes = members.nodes(self._members())
+            self._watch(self._nodes)
         except OSError as error:
             self._warnings = [f"its servers are not known, and not watched: {error}"]
-        for node in self._nodes if self.system.watch else ():
-            try:
-                self._targets.append(members.target(node))
-            except OSError as error:
-                self._warnings.append(f"{node.name} is not watched: {error}")
         for warning in self._warnings:
             say(warning)
+
+    def _watch(self, nodes: Sequence[Node]) -> None:
+        """Have these nodes among the targets, as far as their servers' pages can be found."""
+        watched = {target.name for target in self._targets}
+        targets = []
+        for node in (node for node in nodes if node.name not in watched) if self.system.watch else ():
+            unwatched = f"{node.name} is not watched: "
+            self._warnings = [told for told in self._warnings if not told.startswith(unwatched)]
+            try:
+                targets.append(members.target(node))
+            except OSError as error:
+                self._warnings.append(f"{unwatched}{error}")
+        self._targets = [*self._targets, *targets]
+
+    def roll(self) -> Sequence[Listed]:
+        """The region servers that belong to it now; see `changes.CountsMembers`. `registered`: the master
+        counts it; `assigned`: it serves a region. Masters are none of them: which of them is the active one
+        may change at any time."""
+        self._nodes = members.nodes(self._members())
+        self._watch(self._nodes)
+        return [
+            Listed(
+                str(server.place),
+                node.name,
+                ("registered", "assigned") if server.regions else ("registered",),
+                facts,
+            )
+            for node, facts in zip(self._nodes, members.facts(self._nodes), strict=True)
+            for server in node.members
+            if server.role == REGIONSERVER
+        ]
+
+    def end_roll(self) -> None:
+        """Nothing is kept open; who has left is watched no more."""
+        there = {node.name for node in self._nodes}
+        self._targets = [target for target in self._targets if target.name in there]
 
     def _members(self) -> list[Member]:
         """All its servers, by the first address that leads to the active master; raises OSError."""

@@ -133,6 +133,7 @@ class HBaseHosts(_HBase):
     flags = GIVEN
     shapeless = SHAPELESS
     capabilities = frozenset({"watch"})
+    told = ("registered", "assigned", "left")
 
     def settings(self) -> type[SystemSettings]:
         """Its addresses, and the client's settings."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from steelyard.hosts.place import Place
 from steelyard.systems.hbase import wire
@@ -27,11 +27,13 @@ class Member:
         role: `regionserver` or `master`.
         place: where it answers requests.
         web: where its pages are; None = it has none.
+        regions: how many it serves.
     """
 
     role: str
     place: Place
     web: Place | None
+    regions: int = 0
 
 
 def active_master(registry: Place, timeout_s: float) -> Place:
@@ -65,7 +67,8 @@ def _members(
     found = []
     for one in _messages(status, 2):
         place, load = _place(wire.message(one, 1)), wire.message(one, 2)
-        found.append(_member(REGIONSERVER, place, server_info or wire.number_of(load, 9)))
+        server = _member(REGIONSERVER, place, server_info or wire.number_of(load, 9))
+        found.append(replace(server, regions=len(load.get(5, []))))
     found.append(_member(MASTER, master, master_info or wire.number_of(status, 10)))
     return found + [_member(MASTER, _place(one), master_info or 0) for one in _messages(status, 8)]
 
