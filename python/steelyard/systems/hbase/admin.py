@@ -27,6 +27,8 @@ ENCODED = 2
 one that a master takes."""
 LIVE_SERVERS, IN_TRANSITION = 2, 7
 """Of what a cluster's status can tell (enum Option of ClusterStatus.proto)."""
+REPORT_START = 7
+"""When a region server's last report began (ServerLoad of ClusterStatus.proto)."""
 AT_WORK = ("_metric_compactionsQueuedCount", "_metric_flushesQueuedCount")
 """Of each region: what waits or runs. A server's queues tell only of what waits."""
 
@@ -168,11 +170,13 @@ def reporting(master: HBaseSpec) -> set[str]:
     """The region servers, by their whole names, that have reported to this master since it became active.
 
     It counts others, as ZooKeeper knows them, but gives them no regions until then
-    (`ServerManager.createDestinationServersList` of HBase 2.6). Raises OSError.
+    (`ServerManager.createDestinationServersList` of HBase 2.6). Those have an end of their last report, which
+    is when the master heard of them, but no start. Raises OSError.
     """
     answer = wire.ask(master.place(MASTER), wire.MASTER, "GetClusterStatus", wire.field(1, LIVE_SERVERS))
     live = [wire.parse(one) for one in wire.message(answer, 1).get(2, []) if isinstance(one, bytes)]
-    return {whole_name(wire.message(one, 1)) for one in live if wire.number_of(wire.message(one, 2), 8)}
+    told = [one for one in live if wire.number_of(wire.message(one, 2), REPORT_START)]
+    return {whole_name(wire.message(one, 1)) for one in told}
 
 
 def move(master: HBaseSpec, name: bytes, to: str) -> None:
