@@ -221,7 +221,9 @@ def test_a_region_server_tells_its_name_or_none() -> None:
 def test_a_master_gives_regions_to_those_that_have_reported_to_it() -> None:
     silent, told = "127.10.0.3,16020,1700000000001", "127.10.0.4,16020,1700000000002"
     live = b"".join(
-        wire.field(2, wire.field(1, admin.server(name)) + wire.field(2, wire.field(7, began) + wire.field(8, 9)))
+        wire.field(
+            2, wire.field(1, admin.server(name)) + wire.field(2, wire.field(7, began) + wire.field(8, 9))
+        )
         for name, began in ((silent, 0), (told, 6))
     )
     place = serve(framed(wire.field(1, 0), delimited(wire.field(1, live))))
