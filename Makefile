@@ -5,6 +5,9 @@ ENGINE := $(VENV)/bin/steelyard-engine
 RUST   := Cargo.lock Cargo.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
+# Each test with its time; all stacks after nine minutes in one test.
+LIVE   := $(PYTHON) -m pytest -v -o console_output_style=times -o faulthandler_timeout=540 --durations 15
+
 # Programs that the engine is measured against: a workspace of its own, built beside the engine's.
 PEERS  := --manifest-path benches/peers/rust/Cargo.toml
 
@@ -47,7 +50,8 @@ calibration: build $(VENV)/.dev ## the engine's percentiles and outcomes against
 live: build $(VENV)/.dev ## tests against real servers (needs Java 17 and Maven)
 	$(VENV)/bin/steelyard doctor --fetch-java 11
 	tests/live/install_sshd
-	$(PYTHON) -m pytest -v -o console_output_style=times -o faulthandler_timeout=540 tests/live
+	$(LIVE) -m beside -n 2 --dist loadfile tests/live
+	$(LIVE) -m "not beside" tests/live
 
 browser: build $(VENV)/.dev ## pages in a real browser
 	tests/browser/install_chromium

@@ -17,6 +17,8 @@ from steelyard.systems.cluster import LocalCluster
 from steelyard.systems.hbase.testbed import HBaseTestbed
 
 HERE = Path(__file__).parent
+WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
+"""Which of those that run side by side this is, e.g. "gw1"; empty when there is one."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -25,10 +27,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.live)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session", autouse=True)
 def state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A state folder of the tests' own: the user's clusters are neither seen nor touched."""
-    folder = tmp_path_factory.mktemp("state")
+    """A state folder of the tests' own: the user's clusters are neither seen nor touched.
+
+    Workers that run side by side share it, as users' tools do: each cluster has addresses of its own.
+    """
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if WORKER else own) / "state"
+    folder.mkdir(exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(os.environ, "STEELYARD_STATE", str(folder))
         yield folder
@@ -47,12 +54,11 @@ def put_right(testbed: LocalCluster[Any]) -> None:
 
 @pytest.fixture(scope="session")
 def shared_cassandra(
-    state_folder: Path,  # noqa: ARG001 - set before anything is recorded
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[CassandraTestbed]:
     system = CassandraSystem(nodes=3, profile="quick")
     testbed = CassandraTestbed(
-        system, name="shared3", root=tmp_path_factory.mktemp("nodes"), host=LocalHost()
+        system, name=f"shared3{WORKER}", root=tmp_path_factory.mktemp("nodes"), host=LocalHost()
     )
     testbed.up(print)
     yield testbed
@@ -68,11 +74,12 @@ def cassandra3(shared_cassandra: CassandraTestbed) -> Iterator[CassandraTestbed]
 
 @pytest.fixture(scope="session")
 def shared_hbase(
-    state_folder: Path,  # noqa: ARG001 - set before anything is recorded
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[HBaseTestbed]:
     system = HBaseSystem(nodes=3, masters=2, profile="quick")
-    testbed = HBaseTestbed(system, name="hshared3", root=tmp_path_factory.mktemp("hbase"), host=LocalHost())
+    testbed = HBaseTestbed(
+        system, name=f"hshared3{WORKER}", root=tmp_path_factory.mktemp("hbase"), host=LocalHost()
+    )
     testbed.up(print)
     yield testbed
     testbed.down(print)
@@ -87,7 +94,6 @@ def hbase3(shared_hbase: HBaseTestbed) -> Iterator[HBaseTestbed]:
 
 @pytest.fixture
 def cluster(
-    state_folder: Path,  # noqa: ARG001 - set before anything is recorded
     tmp_path: Path,
 ) -> Iterator[Callable[..., CassandraTestbed]]:
     """Makes clusters that are taken down with the test; not yet up."""
@@ -104,7 +110,7 @@ def cluster(
 
 
 @pytest.fixture
-def hbase_cluster(state_folder: Path, tmp_path: Path) -> Iterator[Callable[..., HBaseTestbed]]:  # noqa: ARG001
+def hbase_cluster(tmp_path: Path) -> Iterator[Callable[..., HBaseTestbed]]:
     """The same of HBase."""
     made: list[HBaseTestbed] = []
 

@@ -9,7 +9,7 @@ import psutil
 import pytest
 from bench_command import Command, summary
 
-pytestmark = pytest.mark.live
+pytestmark = pytest.mark.beside
 pytest_plugins = ["bench_fixtures"]
 Start = Callable[[str], Command]
 DAEMON = "CassandraDaemon"

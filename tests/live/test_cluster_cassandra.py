@@ -13,16 +13,16 @@ from pathlib import Path
 import psutil
 import pytest
 
-from steelyard.errors import InfrastructureError, InputError
-from steelyard.hosts import cgroup, network, records
-from steelyard.hosts.local import LocalHost
-from steelyard.hosts.process import Identity, alive, wait_gone
-from steelyard.hosts.snapshots import store
+from steelyard.errors import InputError
+from steelyard.hosts import cgroup, records
+from steelyard.hosts.process import Identity, alive
 from steelyard.systems.cassandra import ring
 from steelyard.systems.cassandra.cql_probe import ALL, answers, ask
 from steelyard.systems.cassandra.login import CqlPlace
 from steelyard.systems.cassandra.testbed import CassandraTestbed
 from steelyard.watch.agent import ask as ask_agent
+
+pytestmark = pytest.mark.beside
 
 Make = Callable[..., CassandraTestbed]
 WAIT_S = 60.0
@@ -161,19 +161,6 @@ def test_two_clusters_at_once_and_no_name_twice(cassandra3: CassandraTestbed, cl
     assert "other" not in {found.name for found in records.records()}
 
 
-@pytest.mark.usefixtures("cassandra3")
-def test_occupied_port_names_the_process(cluster: Make) -> None:
-    import socket
-
-    taken = {record.block for record in records.records()}
-    free = f"{network.free_block(taken, namespaced=False, wanted=store.blocks())}.1"
-    with socket.create_server((free, 9042)), pytest.raises(InfrastructureError) as caught:
-        cluster("blocked").up(print)
-    assert f"{free}:9042 is already used by" in caught.value.message
-    assert f"(pid {os.getpid()})" in caught.value.message
-    assert "blocked" not in {found.name for found in records.records()}
-
-
 def test_a_server_that_cannot_start_says_why_and_leaves_its_log(cluster: Make) -> None:
     broken = cluster("broken", settings={"no_such_setting": 1})
     with pytest.raises(InputError, match=r"node1 refused its settings.*no_such_setting") as caught:
@@ -239,41 +226,6 @@ def test_other_partitioners(cluster: Make, partitioner: str) -> None:
     other.up(print)
     (row,) = ask(other.nodes[1].place, "SELECT partitioner FROM system.local")
     assert (row[0] or b"").decode().endswith(partitioner)
-
-
-OWNER = """
-import sys, time
-from pathlib import Path
-from steelyard.spec.system import CassandraSystem
-from steelyard.systems import create
-testbed = create(CassandraSystem(profile="quick"), name="orphan", root=Path(sys.argv[1]))
-testbed.up(lambda _: None)
-if sys.argv[2] == "thread":  # as a timeline does
-    import threading
-    worker = threading.Thread(target=testbed.restart, args=("node1",))
-    worker.start()
-    worker.join()
-print(testbed.nodes[0].identity.pid, flush=True)
-time.sleep(600)
-"""
-
-
-@pytest.mark.usefixtures("state_folder")
-@pytest.mark.parametrize("started_in", ["main", "thread"])
-def test_a_killed_tool_leaves_no_server(tmp_path: Path, started_in: str) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", OWNER, tmp_path, started_in], stdout=subprocess.PIPE, text=True
-    ) as tool:
-        assert tool.stdout is not None
-        pid = int(tool.stdout.readline())
-        server = records.load("orphan").processes["node1"]
-        assert server.pid == pid
-        assert alive(server)
-        tool.kill()
-    assert wait_gone([server], 10.0)
-    assert LocalHost().end_leftovers() == [f"ended orphan, left over by process {tool.pid}"]
-    assert not (tmp_path / "orphan").exists()
-    assert "orphan" not in {record.name for record in records.records()}
 
 
 def test_control_groups_are_gone_with_their_clusters(cluster: Make) -> None:

@@ -21,7 +21,7 @@ def steelyard(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def lab(state_folder: Path) -> Iterator[str]:  # noqa: ARG001 - set before anything is recorded
+def lab() -> Iterator[str]:
     name = "clilab"
     yield name
     if name in {record.name for record in records.records()}:
@@ -66,7 +66,6 @@ def test_what_cannot_be_is_said_before_anything_is_started(state_folder: Path) -
     assert not (state_folder / "clusters" / "wrong").exists()
 
 
-@pytest.mark.usefixtures("state_folder")
 def test_doctor_finds_what_is_here() -> None:
     found = steelyard("doctor")
     assert found.returncode == 0, found.stderr

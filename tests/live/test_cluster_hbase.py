@@ -16,12 +16,13 @@ import pytest
 from over_the_wire import FAMILY, WAIT_S, active, create_table, specs
 
 from steelyard.errors import InfrastructureError
-from steelyard.hosts import cgroup, network, records
-from steelyard.hosts.snapshots import store
+from steelyard.hosts import cgroup, records
 from steelyard.systems.hbase import admin, jmx, serving, wire
 from steelyard.systems.hbase.layout import DATANODE, MASTER, REGIONSERVER, HBaseSpec, having
 from steelyard.systems.hbase.testbed import HBaseTestbed
 from steelyard.systems.waiting import wait_until
+
+pytestmark = pytest.mark.beside
 
 Make = Callable[..., HBaseTestbed]
 TABLE = "looked"
@@ -180,19 +181,6 @@ def test_collected_files_tell_how_each_server_was_started(hbase3: HBaseTestbed, 
             assert role == "zookeeper" or "INFO" in (logs / f"{role}.log").read_text()
 
 
-@pytest.mark.usefixtures("hbase3")
-def test_occupied_port_names_the_process_and_the_way_out(hbase_cluster: Make) -> None:
-    import socket
-
-    taken = {record.block for record in records.records()}
-    free = f"{network.free_block(taken, namespaced=False, wanted=store.blocks())}.1"
-    with socket.create_server((free, 16020)), pytest.raises(InfrastructureError) as caught:
-        hbase_cluster("hblocked").up(print)
-    assert f"{free}:16020 is already used by" in caught.value.message
-    assert f"(pid {os.getpid()})" in caught.value.message
-    assert caught.value.hint == "stop it, or use another port: --set hbase.regionserver.port=26020"
-
-
 def test_an_interrupted_start_leaves_nothing(hbase_cluster: Make) -> None:
     half = hbase_cluster("hhalf")
 
@@ -251,7 +239,7 @@ def test_namespaces_have_real_addresses(hbase_cluster: Make) -> None:
     assert [n.spec.ports["dfs.datanode.address"] for n in apart.nodes] == [9866, 9866]
 
 
-def test_the_command_line_brings_one_up_and_down(state_folder: Path) -> None:  # noqa: ARG001
+def test_the_command_line_brings_one_up_and_down() -> None:
     def steelyard(*words: str) -> subprocess.CompletedProcess[str]:
         call = [sys.executable, "-c", "from steelyard.cli import app; app()", "cluster", *words]
         return subprocess.run(call, capture_output=True, text=True, check=False)

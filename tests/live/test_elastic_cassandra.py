@@ -20,6 +20,8 @@ from steelyard.systems.cassandra.node import LocalNode
 from steelyard.systems.cassandra.testbed import AGENT_PORT, CassandraTestbed
 from steelyard.systems.waiting import wait_until
 
+pytestmark = pytest.mark.beside
+
 Make = Callable[..., CassandraTestbed]
 Told = list[tuple[str, str]]
 WAIT_S = 60.0

@@ -13,6 +13,8 @@ from steelyard.systems.cassandra.cql_probe import ask
 from steelyard.systems.cassandra.testbed import CassandraTestbed
 from steelyard.systems.waiting import wait_until
 
+pytestmark = pytest.mark.beside
+
 KEYSPACE = "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}"
 INSERT = "INSERT INTO k.t (a, b) VALUES ({}, 'kept')"
 ROWS = range(20)

@@ -15,6 +15,7 @@ from steelyard.results.actions import Actions, read_actions
 from steelyard.systems.capabilities import AddOptions
 from steelyard.systems.waiting import wait_until
 
+
 pytest_plugins = ["bench_fixtures"]
 Start = Callable[[str], Command]
 WAIT_S = 120.0

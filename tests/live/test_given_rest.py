@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
 from bench_command import Command
 
 from steelyard.spec.hbase import HBaseHostsSystem
@@ -53,7 +52,6 @@ def test_hbase_of_which_zookeeper_alone_is_known() -> None:
     assert "127.10.251.1:2181" in settled.detail
 
 
-@pytest.mark.usefixtures("state_folder")
 def test_cassandra_without_virtual_tables_by_a_probe(
     cluster: Callable[..., CassandraTestbed], command: Start
 ) -> None:

@@ -30,6 +30,8 @@ FAULTS = (
 VICTIM = "node3/regionserver"
 ASK = """
 import socket, sys
+
+pytestmark = pytest.mark.beside
 with socket.socket(socket.AF_UNIX) as asked:
     asked.connect(sys.argv[1])
     asked.sendall(sys.argv[2].encode() + b"\\n")

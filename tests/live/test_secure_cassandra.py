@@ -40,7 +40,6 @@ operations = 500
 
 @pytest.fixture(scope="module")
 def shared_secure(
-    state_folder: Path,  # noqa: ARG001 - set before anything is recorded
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[CassandraTestbed]:
     system = CassandraSystem(nodes=2, profile="quick", secure=True)
@@ -156,7 +155,6 @@ def test_bench_brings_a_secure_cluster_up(command: Start) -> None:
     assert not [path for path in one.out.rglob("*") if path.name in {"password", "keystore.p12"}]
 
 
-@pytest.mark.usefixtures("state_folder")
 def test_a_study_restores_secure_data(command: Start, tmp_path: Path) -> None:
     path = tmp_path / "secure.toml"
     path.write_text(STUDY)
@@ -167,7 +165,6 @@ def test_a_study_restores_secure_data(command: Start, tmp_path: Path) -> None:
     assert summary(trial, "run")["ok"] == 500
 
 
-@pytest.mark.usefixtures("state_folder")
 def test_a_cluster_that_stays_tells_how_it_is_used(command: Start) -> None:
     def steelyard(words: str) -> subprocess.CompletedProcess[str]:
         line = [sys.executable, str(SCRIPT), *words.split()]

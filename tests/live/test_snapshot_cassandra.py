@@ -23,7 +23,7 @@ SYSTEM = {
 
 
 @pytest.fixture
-def bench(state_folder: Path, tmp_path: Path) -> Iterator[Bench]:  # noqa: ARG001
+def bench(tmp_path: Path) -> Iterator[Bench]:
     made = Bench(CassandraSystem.model_validate(SYSTEM), tmp_path)
     yield made
     made.down()

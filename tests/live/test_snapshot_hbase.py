@@ -21,7 +21,7 @@ PAGE = 1000
 
 
 @pytest.fixture
-def bench(state_folder: Path, tmp_path: Path) -> Iterator[Bench]:  # noqa: ARG001
+def bench(tmp_path: Path) -> Iterator[Bench]:
     made = Bench(HBaseSystem.model_validate(SYSTEM), tmp_path)
     yield made
     made.down()

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from bench_command import SCRIPT, Command
 
 pytest_plugins = ["bench_fixtures"]
@@ -35,7 +34,6 @@ def snapshots(words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.usefixtures("state_folder")
 def test_loaded_once_then_restored_also_by_another_run(command: Start, tmp_path: Path) -> None:
     path = tmp_path / "kept.toml"
     path.write_text(STUDY)

@@ -17,6 +17,8 @@ from steelyard.systems.cassandra.node import LocalNode
 from steelyard.systems.cassandra.testbed import CassandraTestbed
 from steelyard.systems.waiting import wait_until
 
+pytestmark = pytest.mark.beside
+
 Make = Callable[..., CassandraTestbed]
 QUORUM = 0x0004
 WAIT_S = 60.0

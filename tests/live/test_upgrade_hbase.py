@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from background_writer import BackgroundWriter
 from over_the_wire import create_table, put, value
 
@@ -14,6 +15,8 @@ from steelyard.errors import SteelyardError
 from steelyard.lab.timeline.perform import Context, perform
 from steelyard.spec.actions import Upgrade
 from steelyard.systems.hbase.testbed import HBaseTestbed
+
+pytestmark = pytest.mark.beside
 
 Make = Callable[..., HBaseTestbed]
 TABLE = "upgraded"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from watching import freeze
@@ -23,7 +22,7 @@ WAIT_S = 60.0
 
 
 @pytest.fixture(scope="module")
-def watched(state_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HBaseTestbed]:  # noqa: ARG001
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HBaseTestbed]:
     """Two nodes and a master on a node of its own; a test that freezes one lets it go again."""
     root = tmp_path_factory.mktemp("watched")
     testbed = HBaseTestbed(
