@@ -15,7 +15,6 @@ from steelyard.results.actions import Actions, read_actions
 from steelyard.systems.capabilities import AddOptions
 from steelyard.systems.waiting import wait_until
 
-
 pytest_plugins = ["bench_fixtures"]
 Start = Callable[[str], Command]
 WAIT_S = 120.0
@@ -88,6 +87,6 @@ def test_cassandra_that_grows_and_shrinks(cluster: Any, command: Start, tmp_path
 def test_hbase_that_grows_and_shrinks(hbase_cluster: Any, command: Start, tmp_path: Path) -> None:
     two = hbase_cluster("hgrows", nodes=2, spare=1)
     two.up(print)
-    where = f"{two.bench_words()[0]} --table seen --duration 60s"
+    where = f"{two.bench_words()[0]} --table seen --duration 80s"
     one, actions = grown(command, two, tmp_path, where, "assigned")
     check(one, actions, two, ("registered", "assigned"), "server_regions")
