@@ -24,26 +24,30 @@ from steelyard.hosts.snapshots import store
 Make = Callable[..., Any]
 
 
-@pytest.mark.usefixtures("cassandra3")
-def test_occupied_port_of_cassandra_names_the_process(cluster: Make) -> None:
+@pytest.mark.parametrize(
+    ("make", "other", "port", "way_out"),
+    [
+        ("cluster", "cassandra3", 9042, "stop it"),
+        (
+            "hbase_cluster",
+            "hbase3",
+            16020,
+            "stop it, or use another port: --set hbase.regionserver.port=26020",
+        ),
+    ],
+)
+def test_an_occupied_port_names_the_process_and_the_way_out(
+    request: pytest.FixtureRequest, make: str, other: str, port: int, way_out: str
+) -> None:
+    request.getfixturevalue(other)
     taken = {record.block for record in records.records()}
     free = f"{network.free_block(taken, namespaced=False, wanted=store.blocks())}.1"
-    with socket.create_server((free, 9042)), pytest.raises(InfrastructureError) as caught:
-        cluster("blocked").up(print)
-    assert f"{free}:9042 is already used by" in caught.value.message
+    with socket.create_server((free, port)), pytest.raises(InfrastructureError) as caught:
+        request.getfixturevalue(make)("blocked").up(print)
+    assert f"{free}:{port} is already used by" in caught.value.message
     assert f"(pid {os.getpid()})" in caught.value.message
+    assert way_out in (caught.value.hint or "")
     assert "blocked" not in {found.name for found in records.records()}
-
-
-@pytest.mark.usefixtures("hbase3")
-def test_occupied_port_of_hbase_names_the_process_and_the_way_out(hbase_cluster: Make) -> None:
-    taken = {record.block for record in records.records()}
-    free = f"{network.free_block(taken, namespaced=False, wanted=store.blocks())}.1"
-    with socket.create_server((free, 16020)), pytest.raises(InfrastructureError) as caught:
-        hbase_cluster("hblocked").up(print)
-    assert f"{free}:16020 is already used by" in caught.value.message
-    assert f"(pid {os.getpid()})" in caught.value.message
-    assert caught.value.hint == "stop it, or use another port: --set hbase.regionserver.port=26020"
 
 
 OWNER = """
