@@ -55,8 +55,8 @@ def throttled(context: Context) -> Warned | None:
 
 
 def steal(context: Context) -> Warned | None:
-    """Others on the physical machine took CPU: its guests, or itself as it writes this one's disk, which it did
-    in 16 of 16 trials whose nodes synced every write, and in none of 16 whose nodes did every 10 s."""
+    """Others on the physical machine took CPU: its guests, or itself as it writes this one's disk. That
+    it did in 16 of 16 trials whose nodes synced every write, and in none of 16 whose nodes did every 10 s."""
     if context.steal_share is None or context.steal_share <= STEAL:
         return None
     return Warned(
