@@ -9,9 +9,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,19 +19,12 @@ from steelyard.hosts.local import LocalHost
 from steelyard.hosts.process import alive, wait_gone
 from steelyard.hosts.snapshots import store
 
-Make = Callable[..., Any]
-
 
 @pytest.mark.parametrize(
     ("make", "other", "port", "way_out"),
     [
         ("cluster", "cassandra3", 9042, "stop it"),
-        (
-            "hbase_cluster",
-            "hbase3",
-            16020,
-            "stop it, or use another port: --set hbase.regionserver.port=26020",
-        ),
+        ("hbase_cluster", "hbase3", 16020, "use another port: --set hbase.regionserver.port=26020"),
     ],
 )
 def test_an_occupied_port_names_the_process_and_the_way_out(
