@@ -21,6 +21,7 @@ from test_rust_live import cargo_test, cargo_tests, registry
 from steelyard.systems.hbase import serving
 from steelyard.systems.hbase.testbed import HBaseTestbed
 
+pytestmark = pytest.mark.beside
 FAULTS = (
     "regions_move_under_load",
     "regions_split_under_load",
@@ -30,8 +31,6 @@ FAULTS = (
 VICTIM = "node3/regionserver"
 ASK = """
 import socket, sys
-
-pytestmark = pytest.mark.beside
 with socket.socket(socket.AF_UNIX) as asked:
     asked.connect(sys.argv[1])
     asked.sendall(sys.argv[2].encode() + b"\\n")

@@ -18,6 +18,7 @@ from steelyard.systems.cassandra.testbed import CassandraTestbed
 from steelyard.systems.hbase.layout import REGIONSERVER
 from steelyard.systems.hbase.testbed import HBaseTestbed
 
+pytestmark = pytest.mark.beside
 CHECKOUT = Path(__file__).parents[2]
 LIMIT_S = 500
 

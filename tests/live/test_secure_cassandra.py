@@ -23,6 +23,7 @@ from steelyard.systems.cassandra.testbed import CassandraTestbed
 from steelyard.systems.kind import kind_of
 from steelyard.systems.status import NodeStatus
 
+pytestmark = pytest.mark.beside
 pytest_plugins = ["bench_fixtures"]
 Start = Callable[[str], Command]
 SMALL = "-w a --records 500 --operations 1000 --clients 4"

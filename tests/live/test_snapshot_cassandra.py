@@ -15,6 +15,7 @@ from steelyard.spec.system import CassandraSystem
 from steelyard.systems.cassandra.cql_probe import ALL, ask
 from steelyard.systems.cassandra.testbed import CassandraTestbed
 
+pytestmark = pytest.mark.beside
 SYSTEM = {
     "nodes": 3,
     "profile": "quick",

@@ -16,6 +16,7 @@ from steelyard.systems.hbase.layout import REGIONSERVER, HBaseSpec
 from steelyard.systems.hbase.serving import region
 from steelyard.systems.hbase.testbed import HBaseTestbed
 
+pytestmark = pytest.mark.beside
 SYSTEM = {"nodes": 3, "profile": "quick", "roles": "colocated"}
 PAGE = 1000
 

@@ -15,7 +15,7 @@ from steelyard.systems.cassandra.cql_probe import ask
 from steelyard.systems.cassandra.login import CqlPlace
 from steelyard.systems.cassandra.testbed import CassandraTestbed
 
-pytestmark = pytest.mark.live
+pytestmark = pytest.mark.beside
 
 WORKLOADS = Path(__file__).parents[2] / "workloads"
 KEYS = {

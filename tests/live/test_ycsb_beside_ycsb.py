@@ -18,7 +18,7 @@ from steelyard.systems.cassandra.login import CqlPlace
 from steelyard.systems.cassandra.testbed import CassandraTestbed
 from steelyard.systems.hbase.testbed import HBaseTestbed
 
-pytestmark = pytest.mark.live
+pytestmark = pytest.mark.beside
 
 WORKLOADS = Path(__file__).parents[2] / "workloads"
 INTEGRITY = ("-p", "dataintegrity=true")
@@ -145,11 +145,11 @@ def _hbase(testbed: HBaseTestbed, name: str, folder: Path) -> Pair:
     return Pair(mine, lambda action, *more: real(action, *more, *words))
 
 
-@pytest.fixture(params=["cassandra", "hbase"])
+@pytest.fixture(params=["cassandra3", "hbase3"])
 def pair(request: pytest.FixtureRequest, tmp_path: Path) -> Pair:
     name = re.sub(r"\W", "", request.node.originalname.removeprefix("test_"))[:40]
-    make: dict[str, Any] = {"cassandra": _cassandra, "hbase": _hbase}
-    return make[request.param](request.getfixturevalue(f"{request.param}3"), name, tmp_path)  # type: ignore[no-any-return]
+    make: dict[str, Any] = {"cassandra3": _cassandra, "hbase3": _hbase}
+    return make[request.param](request.getfixturevalue(request.param), name, tmp_path)  # type: ignore[no-any-return]
 
 
 def good(done: Done) -> dict[str, dict[str, float]]:

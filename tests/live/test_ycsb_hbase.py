@@ -11,7 +11,7 @@ from real_ycsb import Done, ours, parsed
 
 from steelyard.systems.hbase.testbed import HBaseTestbed
 
-pytestmark = pytest.mark.live
+pytestmark = pytest.mark.beside
 
 WORKLOADS = Path(__file__).parents[2] / "workloads"
 SITE = "<configuration><property><name>{}</name><value>{}</value></property></configuration>\n"

@@ -175,6 +175,7 @@ def test_each_kind_speaks_alone_and_says_its_figure(kind: str, change: dict[str,
 @pytest.mark.parametrize("change", [
     {"phase": phase(target_per_s=1020.0)}, {"phase": phase(target_per_s=1030.0, arrivals="poisson")},
     {"phase": phase(target_per_s=1200.0), "completed_per_s": 1199.0}, {"steal_share": 0.01},
+    {"phase": phase(end_ns=10**9 // 5), "steal_share": 0.2},
     {"local": True, "cores": 2, "quota_cores": 1.8},
     {"iowait_share": 0.05}, {"phase": phase(verify={"checked": 10, "corrupt": 0})},
     {"nodes": ("a",), "watched": frozenset({"a"}), "agents": frozenset({"a"}), "local": True},

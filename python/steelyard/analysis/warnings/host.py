@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from steelyard.analysis.counters import NS
 from steelyard.analysis.warnings.base import Check, Context, Warned, percent
 
 SAFE_QUOTAS = 0.9
@@ -13,6 +14,8 @@ THROTTLED = 0.01
 """One percent of the time is 10 ms a second: more than most percentiles one reports."""
 STEAL = 0.01
 """One percent of the CPU taken by other guests already moves p99 of sub-millisecond operations."""
+COUNTED_S = 0.05
+"""The kernel counts in ticks of 10 ms: of 0.3 s of two cores one is 1.7 %, and says nothing."""
 IOWAIT = 0.05
 """Below 5 % waiting for disks is the ordinary flush of a commit log."""
 
@@ -57,12 +60,15 @@ def throttled(context: Context) -> Warned | None:
 def steal(context: Context) -> Warned | None:
     """Others on the physical machine took CPU: its guests, or itself as it writes this one's disk. That
     it did in 16 of 16 trials whose nodes synced every write, and in none of 16 whose nodes did every 10 s."""
-    if context.steal_share is None or context.steal_share <= STEAL:
+    share = context.steal_share
+    if share is None or share <= STEAL:
+        return None
+    if share * (context.cores or 1) * (context.phase.end_ns - context.phase.start_ns) / NS < COUNTED_S:
         return None
     return Warned(
         "steal",
         f"Other guests of this machine's host, or its work for this one's disk, took "
-        f"{percent(context.steal_share)} of the CPU (steal). "
+        f"{percent(share)} of the CPU (steal). "
         "Repeat the run at another time or on a machine of its own; figures of single runs are not "
         "comparable.",
     )
