@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,10 +56,11 @@ def conduct(
     from steelyard.report.taint import taint
 
     goes_on = resume and out is not None and (out / "run.json").is_file()
+    judge = partial(taint, steal=False) if study.only_read_back else taint
     show = make_show(Console(stderr=True, highlight=False))
     try:
         outcome = conduct_study(
-            study, show, process_start_ns(), out, resume=goes_on, disturbed=disturbed, judge=taint,
+            study, show, process_start_ns(), out, resume=goes_on, disturbed=disturbed, judge=judge,
             stand=standings_of, load_hosts=load_hosts, host=host, bench_hosts=bench_hosts,
         )  # fmt: skip
     finally:

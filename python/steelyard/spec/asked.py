@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
+from steelyard.spec.alone import Value
 from steelyard.spec.base import Model
 from steelyard.spec.checks import Claim
+from steelyard.spec.metrics import AUDIT
 from steelyard.spec.plots import Plot
 from steelyard.spec.ratios import KeptRatio
 
@@ -29,3 +31,9 @@ class Asked(Model):
     become those of the form that runs."""
     dropped: tuple[str, ...] = ()
     """What of the paper this form leaves out."""
+
+    @property
+    def only_read_back(self) -> bool:
+        """Whether all that is asked is how much a read-back found: no figure in which time is."""
+        asked = (*self.claims, *self.checks)
+        return bool(asked) and all(one.metric in AUDIT and isinstance(one.check, Value) for one in asked)
