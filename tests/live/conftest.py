@@ -23,6 +23,7 @@ WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 """Which of those that run side by side this is, e.g. "gw1"; empty when there is one."""
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist, which reads the groups, has a hook of this name too
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:

@@ -64,4 +64,4 @@ def test_what_was_loaded_comes_back(bench: Bench) -> None:
     data.write_bytes(data.read_bytes()[:-1] + b"!")
     with pytest.raises(SnapshotChangedError, match="other content"):
         bench.restored(kept)
-    assert not [record for record in records.records() if record.name.startswith("kept-")]
+    assert not [record for record in records.records() if record.name.startswith("kept-cassandra-")]

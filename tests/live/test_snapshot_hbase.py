@@ -82,4 +82,4 @@ def test_what_was_loaded_comes_back(bench: Bench, monkeypatch: pytest.MonkeyPatc
     block.write_bytes(block.read_bytes()[:-1] + b"!")
     with pytest.raises(SnapshotChangedError, match="other content"):
         bench.restored(kept)
-    assert not [record for record in records.records() if record.name.startswith("kept-")]
+    assert not [record for record in records.records() if record.name.startswith("kept-hbase-")]
