@@ -97,6 +97,10 @@ def test_what_was_written_survives_a_full_disk(tmp_path: Path, monkeypatch: pyte
     assert [p.name for p in tmp_path.iterdir()] == ["run.json"]
 
 
-def test_clocks() -> None:
-    pair = clock_pair()
-    assert 0 < process_start_ns() < pair["monotonic_ns"]
+@pytest.mark.parametrize(("age_s", "counts_s"), [(2.0, 2.0), (3600.0, 0.0)])
+def test_a_process_began_when_it_was_started_unless_another_program_was(
+    monkeypatch: pytest.MonkeyPatch, age_s: float, counts_s: float
+) -> None:
+    ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
+    monkeypatch.setattr("time.clock_gettime", lambda _clock: ticks / os.sysconf("SC_CLK_TCK") + age_s)
+    assert clock_pair()["monotonic_ns"] - process_start_ns() == pytest.approx(counts_s * 1e9, abs=1e9)

@@ -18,12 +18,18 @@ def now_text() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
+LONGEST_START_S = 60.0
+"""Python and what it imports take less: what is older was another program before, a script that ended with
+`exec`."""
+
+
 def process_start_ns() -> int:
-    """When this process was started, on CLOCK_MONOTONIC, to the kernel's tick (10 ms)."""
+    """When this process was started, on CLOCK_MONOTONIC, to the kernel's tick (10 ms); now, where that is so
+    long ago that another program was started then."""
     import os
     from pathlib import Path
 
     # after the command's name, which may hold blanks: field 22 of proc(5), counted from the state, 3
     ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[22 - 3])
     age_s = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
-    return time.monotonic_ns() - round(age_s * 1e9)
+    return time.monotonic_ns() - (round(age_s * 1e9) if age_s < LONGEST_START_S else 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,10 +13,14 @@ import altair as alt
 from steelyard.report.charts.base import GREY
 from steelyard.report.study.forest import PAPER, Forest
 
-WIDTH, STEP = 560, 52
+WIDTH, STEP = 560, 60
 """Of the axis, and of each claim."""
-UNDER = 9
+UNDER = 14
 """Pixels by which an interval lies below the middle of its row, under the claim's words."""
+LINE, LINES = 88, 2
+"""Characters of a line of words, which fit the axis' width in any reader's font, and how many there are."""
+TOLD = 360
+"""Most pixels of what was found."""
 SERIES = {
     "confirmed": ("#3c9d5b", "circle"),
     "refuted": ("#e4585a", "diamond"),
@@ -33,13 +38,19 @@ NARROW, STEPS = 2.0, (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.001)
 def forest_spec(forest: Forest) -> dict[str, Any]:
     """The specification: a row a claim, its words above its interval, its verdict at the right."""
     told = {row["claim"]: row["told"] for row in forest.claims}
-    right = alt.Axis(orient="right", title=None, ticks=False, domain=False, labelExpr=_looked_up(told))
+    words = {"labelExpr": _looked_up(told), "labelLimit": TOLD}
+    right = alt.Axis(orient="right", title=None, ticks=False, domain=False, **words)
     layers = [_rows(forest), _bands(forest), _one(), _spans(forest), *_ends(forest), _cells(forest)]
     layers += [*_marks(forest), _words(forest, right)]
     drawn = alt.layer(*layers).resolve_axis(y="independent")
     spec = drawn.properties(width=WIDTH, height=STEP * len(forest.claims))
-    data = {name: getattr(forest, name) for name in ("claims", "spans", "bands", "marks", "cells")}
+    data = {name: getattr(forest, name) for name in ("spans", "bands", "marks", "cells")}
+    data["claims"] = [row | {"statement": _lines(row["statement"])} for row in forest.claims]
     return dict(spec.configure_legend(orient="top").to_dict()) | {"datasets": {**data, "one": [{"x": 1}]}}
+
+
+def _lines(statement: str) -> list[str]:
+    return textwrap.wrap(statement, LINE, max_lines=LINES, placeholder=" …")
 
 
 def _looked_up(told: Mapping[str, Sequence[str]]) -> str:
@@ -72,7 +83,7 @@ def _rows(forest: Forest) -> alt.Chart:
 
 def _words(forest: Forest, axis: alt.Axis) -> alt.Chart:
     text = _of("claims").mark_text(
-        align="left", baseline="bottom", yOffset=-4, fontSize=11.5, limit=alt.ExprRef("width")
+        align="left", baseline="top", yOffset=3 - STEP / 2, fontSize=11.5, limit=alt.ExprRef("width")
     )
     drawn: alt.Chart = text.encode(x=alt.value(0), y=_y(forest, axis), text="statement:N")
     return drawn
