@@ -96,14 +96,14 @@ def equality(claim: Claim, check: Equality, pairs: Sequence[Pair]) -> Finding:
     words = f"{found}, margin {check.margin:.0%}"
     far = _beyond(compared, whole, (low, high))
     if far < LEVEL:
-        return Finding("refuted", words, None, compared.evidence, far)
+        return Finding("refuted", words, whole, compared.evidence, far)
     if whole:
         near, inside = alike(compared.found, check.margin), whole.within(low, high)
     else:
         near = max(one.equivalence_p(check.margin) for one in compared.found)
         inside = all(one.interval().within(low, high) for one in compared.found)
     answer: Answer = "confirmed" if inside else "inconclusive"
-    return Finding(answer, words, None, compared.evidence, near)
+    return Finding(answer, words, whole, compared.evidence, near)
 
 
 def _beyond(compared: _Cells, whole: Interval | None, borders: tuple[float, float]) -> float:

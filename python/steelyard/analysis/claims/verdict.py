@@ -40,7 +40,7 @@ class Finding:
 
     Attributes:
         direction: whether the claim's direction holds.
-        estimate: what `paper` is compared with; None where there is nothing to compare.
+        estimate: what was found as one figure, which `paper` is compared with; None where there is none.
         words: the finding in a sentence.
         chance: of such a finding where nothing is to be found; None where models are weighed.
         metric: the column whose unit the estimate has; empty for a ratio or a level.
