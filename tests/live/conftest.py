@@ -17,25 +17,14 @@ from steelyard.systems.cluster import LocalCluster
 from steelyard.systems.hbase.testbed import HBaseTestbed
 
 HERE = Path(__file__).parent
-SHARED = ("cassandra3", "hbase3")
-"""The fixtures of clusters that files share."""
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 """Which of those that run side by side this is, e.g. "gw1"; empty when there is one."""
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist, which reads the groups, has a hook of this name too
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.live)
-            item.add_marker(pytest.mark.xdist_group(_together(item)))
-
-
-def _together(item: pytest.Item) -> str:
-    """Tests of one word run in one process when there are two: those of a shared cluster, else of a file."""
-    assert isinstance(item, pytest.Function)
-    named = [*item.fixturenames, *(item.callspec.params.values() if hasattr(item, "callspec") else ())]
-    return next((shared for shared in SHARED if shared in named), item.path.stem)
 
 
 @pytest.fixture(scope="session", autouse=True)
