@@ -38,8 +38,8 @@ NARROW, STEPS = 2.0, (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.001)
 def forest_spec(forest: Forest) -> dict[str, Any]:
     """The specification: a row a claim, its words above its interval, its verdict at the right."""
     told = {row["claim"]: row["told"] for row in forest.claims}
-    words = {"labelExpr": _looked_up(told), "labelLimit": TOLD}
-    right = alt.Axis(orient="right", title=None, ticks=False, domain=False, **words)
+    said = _looked_up(told)
+    right = alt.Axis(orient="right", title=None, ticks=False, domain=False, labelExpr=said, labelLimit=TOLD)
     layers = [_rows(forest), _bands(forest), _one(), _spans(forest), *_ends(forest), _cells(forest)]
     layers += [*_marks(forest), _words(forest, right)]
     drawn = alt.layer(*layers).resolve_axis(y="independent")
