@@ -100,6 +100,7 @@ def test_cells_beyond_the_margin_on_either_side_refute_an_equality() -> None:
     assert found.direction == "refuted", found.words
     assert found.chance is not None
     assert found.chance < 0.05
+    assert found.estimate is None
     assert "contradict each other" in found.words
 
 
@@ -107,6 +108,13 @@ def test_cells_that_are_each_within_the_margin_confirm_an_equality() -> None:
     found = one(EQUAL, ratios(x=1.02, y=0.98), ["line"])
     assert found.direction == "confirmed", found.words
     assert one({**EQUAL, "margin": 0.0205}, ratios(x=1.02, y=0.98), ["line"]).direction == "inconclusive"
+
+
+def test_an_equality_of_cells_that_agree_tells_their_ratio() -> None:
+    found = one(EQUAL, ratios(x=1.02, y=1.02), ["line"])
+    assert found.direction == "confirmed", found.words
+    assert found.estimate is not None
+    assert found.estimate.estimate == pytest.approx(1.02, rel=0.01)
 
 
 # thresholds ------------------------------------------------------------------------------------------------

@@ -57,6 +57,28 @@ def test_a_study_by_its_points(
 
 
 @pytest.mark.usefixtures("fake_engine")
+@pytest.mark.parametrize(
+    ("metric", "minds"), [("audit_lost", False), ("audit_missing", True), ("ok_per_s", True)]
+)
+def test_steal_is_looked_for_where_time_is_in_what_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, metric: str, minds: bool
+) -> None:
+    asked: list[bool] = []
+
+    def taint(_folder: Path, *, steal: bool = True) -> None:
+        asked.append(steal)
+
+    monkeypatch.setattr("steelyard.report.taint.taint", taint)
+    path = tmp_path / "s.toml"
+    check = 'check = { kind = "value", below = 1 }'
+    path.write_text(STUDY + f'[[checks]]\nid = "c"\nstatement = "s"\nmetric = "{metric}"\n{check}\n')
+    words = ["run", str(path), "--small", "--fixed", "--no-report", "--out", str(tmp_path / "run")]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.output
+    assert asked == [minds] * 2
+
+
+@pytest.mark.usefixtures("fake_engine")
 def test_a_finished_study_has_nothing_left_to_do(tmp_path: Path) -> None:
     path, out = written(tmp_path), tmp_path / "run"
     words = ["run", path, "--no-report", "--out", str(out)]

@@ -169,6 +169,17 @@ def test_marks_are_drawn_into_files_too() -> None:
     assert [layer["mark"]["type"] for layer in still(chart)["layer"]].count("point") == 2
 
 
+def test_a_long_statement_has_two_lines_and_a_longer_one_says_that_it_goes_on() -> None:
+    one = answer(RATIO, Interval(2.0, 1.5, 2.5, 6))
+    said = [replace(one, claim=one.claim.model_copy(update={"statement": "word " * n})) for n in (4, 30, 60)]
+    chart = forest_chart(answers(*said))
+    assert chart is not None
+    lines = [row["statement"] for row in still(chart)["datasets"]["claims"]]
+    assert [len(each) for each in lines] == [1, 2, 2]
+    assert [" ".join(each).split().count("word") for each in lines[:2]] == [4, 30]
+    assert lines[2][1].endswith(" …")
+
+
 def test_a_title_longer_than_its_chart_has_several_lines() -> None:
     chart = forest_chart(answers(answer(RATIO, Interval(2.0, 1.5, 2.5, 6), 3.0)))
     assert chart is not None

@@ -1,4 +1,4 @@
-"""What disturbs a trial, and whose claims do not mind."""
+"""What disturbs a trial, and which studies do not mind."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ LOST: dict[str, Any] = {
     "metric": "audit_lost",
     "check": {"kind": "value", "below": 1, "every": True},
 }
+LATE = LOST | {"id": "LATE", "metric": "audit_missing"}
 SLOW = LOST | {"id": "SLOW", "metric": "ok_per_s"}
 
 
@@ -38,7 +39,7 @@ def stolen(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_steal_disturbs_figures_of_time_and_no_count_of_what_was_read_back(stolen: Path) -> None:
+def test_steal_disturbs_figures_of_time_and_no_count_of_what_was_lost(stolen: Path) -> None:
     found = taint(stolen)
     assert found is not None
     assert found.text.startswith("steal: ")
@@ -52,10 +53,11 @@ def test_steal_disturbs_figures_of_time_and_no_count_of_what_was_read_back(stole
         ([], [], False),
         ([], [LOST], True),
         ([LOST], [LOST], True),
+        ([LOST], [LATE], False),
         ([LOST], [SLOW], False),
         ([SLOW], [], False),
     ],
 )
 def test_who_asks_for_nothing_else(claims: list[Any], checks: list[Any], only: bool) -> None:
     asked = Asked.model_validate({"claims": claims, "checks": checks})
-    assert asked.only_read_back == only
+    assert asked.only_losses == only

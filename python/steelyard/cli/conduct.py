@@ -56,7 +56,7 @@ def conduct(
     from steelyard.report.taint import taint
 
     goes_on = resume and out is not None and (out / "run.json").is_file()
-    judge = partial(taint, steal=False) if study.only_read_back else taint
+    judge = partial(taint, steal=False) if study.only_losses else taint
     show = make_show(Console(stderr=True, highlight=False))
     try:
         outcome = conduct_study(

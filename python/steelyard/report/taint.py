@@ -31,7 +31,7 @@ def taint(folder: Path, *, steal: bool = True) -> Disturbance | None:
     Args:
         folder: of the trial.
         steal: count what other guests took. It moves latencies, and makes no acknowledged record be lost;
-            where servers sync each write the host's own work for them counts as steal, in every trial.
+            where servers sync each write the host's own work for them may count as steal in every trial.
     """
     [source] = open_source(folder).trials
     read = Read(source.manifest, source.intervals(), source.system())

@@ -5,6 +5,10 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 
+LONGEST_START_S = 60.0
+"""Python and what it imports take less: what is older was another program before, a script that ended with
+`exec`."""
+
 
 def clock_pair() -> dict[str, int]:
     """CLOCK_MONOTONIC and CLOCK_REALTIME of one moment, in ns."""
@@ -16,11 +20,6 @@ def clock_pair() -> dict[str, int]:
 def now_text() -> str:
     """The time of day, RFC 3339, in UTC."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-LONGEST_START_S = 60.0
-"""Python and what it imports take less: what is older was another program before, a script that ended with
-`exec`."""
 
 
 def process_start_ns() -> int:

@@ -7,7 +7,7 @@ from typing import Literal
 from steelyard.spec.alone import Value
 from steelyard.spec.base import Model
 from steelyard.spec.checks import Claim
-from steelyard.spec.metrics import AUDIT
+from steelyard.spec.metrics import LOSSES
 from steelyard.spec.plots import Plot
 from steelyard.spec.ratios import KeptRatio
 
@@ -33,7 +33,7 @@ class Asked(Model):
     """What of the paper this form leaves out."""
 
     @property
-    def only_read_back(self) -> bool:
-        """Whether all that is asked is how much a read-back found: no figure in which time is."""
+    def only_losses(self) -> bool:
+        """Whether all that is asked is how much a read-back found lost: no figure in which time is."""
         asked = (*self.claims, *self.checks)
-        return bool(asked) and all(one.metric in AUDIT and isinstance(one.check, Value) for one in asked)
+        return bool(asked) and all(one.metric in LOSSES and isinstance(one.check, Value) for one in asked)

@@ -178,6 +178,8 @@ AUDIT = {
 """What `load.audit` found of acknowledged writes: each `audit_NAME` is NAME of the audit's summary;
 wrong is lost + fields_lost + stale: an update that was lost leaves the record, with what it held before;
 missing is lost + unread."""
+LOSSES = frozenset({"audit_lost", "audit_fields_lost", "audit_stale", "audit_wrong"})
+"""Those in which no time is: what is unread may only be late."""
 
 PLAIN = CLIENT | INSIDE | TIMELINE | PROVISION | AUDIT
 

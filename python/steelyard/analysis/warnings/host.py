@@ -15,7 +15,7 @@ THROTTLED = 0.01
 STEAL = 0.01
 """One percent of the CPU taken by other guests already moves p99 of sub-millisecond operations."""
 COUNTED_S = 0.05
-"""The kernel counts in ticks of 10 ms: of 0.3 s of two cores one is 1.7 %, and says nothing."""
+"""Less is no more than a few of the kernel's ticks of 10 ms: one of them is 1.7 % of 0.3 s of two cores."""
 IOWAIT = 0.05
 """Below 5 % waiting for disks is the ordinary flush of a commit log."""
 
