@@ -12,6 +12,7 @@ from steelyard.errors import InputError
 from steelyard.hosts import mounts, process, records
 from steelyard.systems.capabilities import AddOptions, require
 from steelyard.systems.hbase import admin, hdfs, serving
+from steelyard.systems.hbase.administered import answered
 from steelyard.systems.hbase.testbed import HBaseTestbed
 from steelyard.systems.waiting import wait_until
 
@@ -88,6 +89,13 @@ def test_a_node_joins_leaves_and_joins_again(hbase_cluster: Make) -> None:
     wait_until(lambda: grown.missed("node3"), [], WAIT_S, "the master misses no dead server")
     grown.restart("node3/regionserver")
     assert not grown.missed("node3")
+    whole = grown.served()
+    assert whole > len(ROWS), "those of HBase's own tables are told, too"
+    grown.kill("node2/regionserver")
+    wait_until(lambda: grown.missed("node2"), [], WAIT_S, "the master misses no dead server")
+    wait_until(answered(lambda: grown.served() == whole), [], WAIT_S, "its regions are served by nobody")
+    assert values(grown) == written
+    grown.restart("node2/regionserver")
     grown.down(print)
     assert "hgrown" not in {record.name for record in records.records()}
 

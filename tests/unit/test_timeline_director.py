@@ -8,8 +8,10 @@ from typing import get_args
 
 import psutil
 import pytest
-from played_timeline import LIMIT_S, NS, Play
+from played_timeline import LIMIT_S, NS, Growing, Play, wait_until
 
+from steelyard.errors import InfrastructureError
+from steelyard.lab.timeline import aftermath
 from steelyard.lab.timeline.director import BUSY_S, IDLE_S
 from steelyard.lab.timeline.perform import HOW
 from steelyard.spec.actions import Action
@@ -141,6 +143,66 @@ def test_a_node_that_nobody_counts_is_not_waited_for(tmp_path: Path) -> None:
     play.settled()
     assert play.bed.calls == [("freeze", "master1")]
     assert [m.what for m in play.one("freeze").milestones] == ["frozen"]
+
+
+class Regions(Growing):
+    """What a node serves is taken over by others: nine regions, of which a third are nobody's for a while."""
+
+    capabilities = frozenset({"detect", "reassign"})
+
+    def __init__(self, *counts: int) -> None:
+        super().__init__()
+        self.counts = iter(counts)
+
+    def missed(self, node: str) -> bool:
+        return ("freeze", node) in self.calls
+
+    def served(self) -> int:
+        """As many as the test says; once it says no more, the node that is counted does not answer."""
+        self.calls.append(("served",))
+        if (count := next(self.counts)) < 0:
+            raise InfrastructureError("node2 does not answer")
+        return count
+
+
+@pytest.fixture
+def asked_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aftermath, "ASK_EVERY_S", 0.001)
+
+
+@pytest.mark.usefixtures("asked_often")
+def test_what_a_node_served_is_followed_until_others_serve_it(tmp_path: Path) -> None:
+    play = Play(tmp_path, "0 freeze node=node2", bed=Regions(9, -1, 6, 9))
+    play.at(0)
+    play.settled()
+    frozen = play.one("freeze")
+    assert [(m.node, m.what) for m in frozen.milestones] == [
+        ("node2", "frozen"),
+        ("node2", "detected"),
+        ("node2", "reassigned"),
+    ]
+    assert frozen.ended_ns is not None
+    assert frozen.ended_ns < frozen.milestones[-1].t_ns, "the action had ended before"
+
+
+def test_a_node_that_is_missed_already_loses_nothing_more(tmp_path: Path) -> None:
+    bed = Regions()
+    bed.calls.append(("freeze", "node2"))
+    play = Play(tmp_path, "0 freeze node=node2", bed=bed)
+    play.at(0)
+    play.settled()
+    assert [m.what for m in play.one("freeze").milestones] == ["frozen", "detected"]
+    assert ("served",) not in bed.calls
+
+
+@pytest.mark.usefixtures("asked_often")
+def test_the_end_of_the_run_ends_the_following(tmp_path: Path) -> None:
+    play = Play(tmp_path, "0 freeze node=node2", bed=Regions(9, *[6] * 100_000))
+    play.at(0)
+    wait_until(lambda: "freeze ended" in play.labels_now())
+    play.director.end(play.began_ns + 6 * NS)
+    assert play.director.join(LIMIT_S) == []
+    assert [m.what for m in play.one("freeze").milestones] == ["frozen", "detected"]
 
 
 @pytest.mark.parametrize("alone", [True, False])

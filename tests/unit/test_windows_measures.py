@@ -21,6 +21,7 @@ from steelyard.analysis.windows.effect import Measured, effect
 from steelyard.analysis.windows.host import Host, host
 from steelyard.analysis.windows.milestones import Elapsed
 from steelyard.analysis.windows.moved import gain, least_bytes
+from steelyard.analysis.windows.recovery import recovered
 from steelyard.analysis.windows.slices import BySecond, by_second
 from steelyard.analysis.windows.spans import Seconds, Windows, around_all
 from steelyard.analysis.windows.steadiness import of_windows
@@ -324,3 +325,41 @@ def test_recovery_is_no_warm_up() -> None:
     assert found is not None
     assert (found.warm_up_s, found.drift, found.measure) == (2.0, 0.2, "throughput after the action")
     assert found.intervals == 200
+
+
+def succeeded(rate: list[float], due: list[float] | None = None) -> dict[str, np.ndarray]:
+    return {"ok": np.array(rate), "due": np.array(due or [100.0] * len(rate))}
+
+
+def test_recovered_when_as_much_succeeds_as_before() -> None:
+    found = succeeded([100.0] * 60 + [66.0] * 33 + [100.0] * 207)
+    assert recovered(found, AROUND, closed=False) == Elapsed(33.0)
+    assert recovered(found, AROUND, closed=True) == Elapsed(33.0)
+
+
+def test_recovered_at_once_where_nothing_was_missed() -> None:
+    assert recovered(succeeded([100.0, 92.0] * 150), AROUND, closed=True) == Elapsed(0.0)
+
+
+def test_recovered_for_good() -> None:
+    again = [100.0] * 60 + [0.0] * 10 + [100.0] * 50 + [80.0] * 10 + [100.0] * 170
+    assert recovered(succeeded(again), AROUND, closed=False) == Elapsed(70.0)
+    never = succeeded([100.0] * 60 + [80.0] * 240)
+    assert recovered(never, AROUND, closed=False) == Elapsed(240.0, reached=False)
+
+
+def test_a_load_that_falls_is_no_loss() -> None:
+    falling = [100.0] * 100 + [10.0] * 200
+    assert recovered(succeeded(falling, falling), AROUND, closed=False) == Elapsed(0.0)
+    assert recovered(succeeded(falling), AROUND, closed=True) == Elapsed(240.0, reached=False)
+
+
+def test_seconds_of_few_operations_are_taken_together() -> None:
+    """Of two a second five hundred seconds would be needed."""
+    assert recovered(succeeded([2.0] * 300, [2.0] * 300), AROUND, closed=False) is None
+    thin = succeeded([20.0, 0.0] * 150, [10.0] * 300)
+    assert recovered(thin, AROUND, closed=False) == Elapsed(0.0)
+
+
+def test_where_nothing_was_done_before_nothing_is_recovered() -> None:
+    assert recovered(succeeded([0.0] * 60 + [100.0] * 240), AROUND, closed=False) is None

@@ -45,6 +45,7 @@ PLAIN = (
     Metric("ok_share", "success share", "higher", "share"),
     Metric("scaling_s", "scaling time", "lower", "s"),
     Metric("join_s", "joining time", "lower", "s"),
+    Metric("recovered_s", "time to recovered throughput", "lower", "s"),
     Metric("steady_again_s", "time to steady again", "lower", "s"),
     Metric("stabilise_s", "time to stabilise", "lower", "s"),
     Metric("excess_s", "excess response time", "lower", "s"),

@@ -44,7 +44,13 @@ def _times(acted: Acted, whole: Effect) -> dict[str, Elapsed | None]:
     if again is not None:
         lasted = whole.windows.end_s - whole.windows.start_s
         after = Elapsed(max(again.seconds - lasted, 0.0), again.reached)
-    return {"scaling_s": acted.took, "join_s": acted.joined, "steady_again_s": again, "stabilise_s": after}
+    return {
+        "scaling_s": acted.took,
+        "join_s": acted.joined,
+        "recovered_s": whole.recovered,
+        "steady_again_s": again,
+        "stabilise_s": after,
+    }
 
 
 def of_effect(whole: Effect) -> Figures:

@@ -96,6 +96,7 @@ CENSORED = {
     "join_s": Named(
         "time until every node that was added does its share (HBase: serves its first region)", "s"
     ),
+    "recovered_s": Named("time from the first action's start until as much succeeds as before it", "s"),
     "steady_again_s": Named("time from the first action's start until the run is steady again", "s"),
     "stabilise_s": Named("time from the last action's end until the run is steady again", "s"),
 }

@@ -24,6 +24,7 @@ from steelyard.systems.changes import (
     LosesPower,
     Note,
     Partitions,
+    Reassigns,
     Removes,
     Repairs,
     Rewrites,
@@ -34,8 +35,8 @@ from steelyard.systems.changes import (
 __all__ = [
     "CAPABILITIES", "AddOptions", "Adds", "Balances", "CleansUp", "Compacts", "Detects", "Flushes",
     "Freezes", "Kills", "LimitsCompactions", "LimitsStreams", "Localizes", "LosesPower", "Note",
-    "Partitions", "Removes", "Repairs", "Resizes", "Restarts", "Rewrites", "Settles", "Snapshots",
-    "Throttles", "Upgrades", "Watched", "check", "require", "snapshots",
+    "Partitions", "Reassigns", "Removes", "Repairs", "Resizes", "Restarts", "Rewrites", "Settles",
+    "Snapshots", "Throttles", "Upgrades", "Watched", "check", "require", "snapshots",
 ]  # fmt: skip
 
 
@@ -151,7 +152,7 @@ CAPABILITIES: Mapping[str, Any] = {
     "add": Adds, "remove": Removes, "limit_streams": LimitsStreams, "limit_compactions": LimitsCompactions,
     "cleanup": CleansUp, "repair": Repairs, "partition": Partitions, "throttle": Throttles,
     "power_loss": LosesPower, "detect": Detects, "upgrade": Upgrades, "rewrite": Rewrites,
-    "localize": Localizes,
+    "localize": Localizes, "reassign": Reassigns,
 }  # fmt: skip
 """Name -> what a testbed that has it can do."""
 

@@ -222,3 +222,16 @@ class Detects(Protocol):
     def missed(self, node: str) -> bool:
         """Whether a node is counted as gone: by the active master, or by every other node that answers."""
         ...
+
+
+@runtime_checkable
+class Reassigns(Protocol):
+    """Each part of the data is served by one node; when that is gone, others take it over."""
+
+    def served(self) -> int:
+        """How many parts the nodes serve that the master counts as alive.
+
+        Raises:
+            OSError, InfrastructureError: one of these does not answer, or no master is active.
+        """
+        ...

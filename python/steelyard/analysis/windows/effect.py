@@ -12,6 +12,7 @@ from steelyard.analysis.windows.again import steady_again
 from steelyard.analysis.windows.host import Host, host
 from steelyard.analysis.windows.losses import Failed, Floats
 from steelyard.analysis.windows.milestones import Elapsed
+from steelyard.analysis.windows.recovery import recovered
 from steelyard.analysis.windows.slices import BySecond
 from steelyard.analysis.windows.spans import Seconds, Windows
 
@@ -60,7 +61,8 @@ class Effect:
     Attributes:
         windows: around it.
         again: until the run was steady again, since its start; None where too little comes after to tell.
-        felt: the seconds until then.
+        recovered: until as many operations succeeded as before, for good; see `recovery`.
+        felt: the seconds until it was steady again.
         times: of each window, of all attempts, a failure counted as at least its timeout.
         raw: of each window, of what was answered, as long as it took, whatever the answer.
         done: of each window.
@@ -74,6 +76,7 @@ class Effect:
 
     windows: Windows
     again: Elapsed | None
+    recovered: Elapsed | None
     felt: Seconds
     times: tuple[Times, ...]
     raw: tuple[Times, ...]
@@ -140,6 +143,7 @@ def effect(phase: Measured, windows: Windows, within: Seconds | None = None) -> 
     return Effect(
         windows=windows,
         again=again,
+        recovered=recovered(phase.counts, windows, closed=phase.closed),
         felt=within,
         times=_times(phase.latencies, windows),
         raw=_times(phase.raw, windows),

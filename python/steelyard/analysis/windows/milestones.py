@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from steelyard.results.actions import COMMAND, ActionTimes, MilestoneRow
 
 NS = 1e9
-FIRST = ("detected",)
+FIRST = ("detected", "reassigned")
 """Of these a node's first counts: that it is still missed is told again when it is killed after it hung."""
 JOINED = ("joined", "assigned")
 """The milestone from which on a node that was added does its share: of Cassandra's, of HBase's."""

@@ -21,6 +21,7 @@ from steelyard.errors import SteelyardError
 from steelyard.hosts.host import Watch
 from steelyard.lab.progress import Show
 from steelyard.lab.timeline.action_state import ActionState, Row
+from steelyard.lab.timeline.aftermath import follow, served_before
 from steelyard.lab.timeline.commands import Cancelled
 from steelyard.lab.timeline.conditions import Trigger
 from steelyard.lab.timeline.figures import Key, NodeFigures, Second, Seconds
@@ -198,9 +199,12 @@ class Director:
         context = Context(self._testbed, self._folder, note, partial(self._tell, "", "say"), self._cancelled)
         try:
             nodes = nodes_of(action, self._testbed)
+            served = served_before(action, nodes, self._testbed)
             tell("started", time.monotonic_ns(), nodes)
             moved = perform(action, nodes, context)
             tell("returned", time.monotonic_ns(), moved)
+            if served is not None:
+                follow(served, nodes, context)
         except Cancelled:
             return
         except SteelyardError as error:

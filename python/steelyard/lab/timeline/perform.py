@@ -134,7 +134,7 @@ def _others_noticed(server: str, context: Context, *, missed: bool) -> bool:
     can_tell = "detect" in context.testbed.capabilities and node in known and len(known) > 1
     if not can_tell or part not in ("", REGION_SERVER):
         return False
-    while _is_missed(context.testbed, node) is not missed:
+    while is_missed(context.testbed, node) is not missed:
         if not context.testbed.serves():
             return False
         if not missed:
@@ -151,7 +151,7 @@ def _check_alive(node: str, testbed: Any) -> None:
             raise InfrastructureError(f"{death.server} did not come back: {death.why}")
 
 
-def _is_missed(testbed: Any, node: str) -> bool | None:
+def is_missed(testbed: Any, node: str) -> bool | None:
     """Whether the others miss it; None where they cannot tell just now."""
     try:
         return bool(testbed.missed(node))

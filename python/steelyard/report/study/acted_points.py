@@ -14,6 +14,7 @@ from steelyard.spec.metrics import BEYOND, CENSORED, UNDONE
 
 COLUMNS = {
     "scaling, s": ("scaling_s", 1.0),
+    "recovered, s": ("recovered_s", 1.0),
     "steady again, s": ("steady_again_s", 1.0),
     "p99 before, ms": ("total_before_p99_ns", 1e-6),
     "during": ("total_during_p99_ns", 1e-6),
@@ -45,7 +46,8 @@ def summary_table(found: Sequence[PointReport]) -> Table | None:
     rows = [(p.label, *(_cell(p, column, scale) for column, scale in told.values())) for p in acted]
     note = (
         "Over the trials that count: geometric means, of percentiles the median trial, of counts (behind, "
-        "lost, replayed) the median trial, in brackets the least and the greatest. steady again: level with "
+        "lost, replayed) the median trial, in brackets the least and the greatest. recovered: until as much "
+        "succeeds as before, within a tenth and for good. steady again: level with "
         "what follows, which may be worse than before. > : a trial of so many in "
         "which it did not come within what was measured; then there is no mean. impact: excess "
         "response seconds less those of the control, the trial of the same repetition without actions. "

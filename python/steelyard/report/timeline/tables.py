@@ -47,15 +47,20 @@ def _actions(acted: Acted) -> Table:
             clean(one.how) + (f": {clean(one.reason)}" if one.reason else ""),
             digits(one.start_s),
             elapsed(one.took),
+            elapsed(one.effect.recovered) if one.effect else NONE,
             elapsed(one.effect.again) if one.effect else NONE,
             size(one.bytes),
             size(one.least_bytes),
         )
         for one in acted.actions
     ]
-    columns = ("action", "does", "nodes", "ended", "at, s", "took, s", "steady again, s", "moved", "least")
+    columns = (
+        "action", "does", "nodes", "ended", "at, s", "took, s", "recovered, s", "steady again, s", "moved",
+        "least",
+    )  # fmt: skip
     note = (
-        "back: it takes back what another did. at: since the phase began. steady again: since its start, "
+        "back: it takes back what another did. at: since the phase began. recovered: since its start, until "
+        "as much succeeds as before, within a tenth and for good. steady again: since its start, "
         "from where on median and p99 of every thousand operations stay at the level of the end. > : not "
         "within what was measured; -: too little came after to tell, ten thousand operations in its last "
         "half. least: what had to move in a balanced cluster."

@@ -9,7 +9,7 @@ from typing import TypeVar
 from steelyard.errors import InfrastructureError
 from steelyard.spec.hbase import HBaseSystem
 from steelyard.systems.cluster import LocalCluster
-from steelyard.systems.hbase import hdfs, serving
+from steelyard.systems.hbase import admin, hdfs, serving
 from steelyard.systems.hbase.layout import REGIONSERVER, HBaseSpec
 from steelyard.systems.hbase.node import HBaseNode
 from steelyard.systems.server import Server
@@ -81,6 +81,13 @@ class AdministeredHBase(LocalCluster[HBaseNode]):
             return False
         own = f"{place.address},{place.port},"
         return there is not None and not any(name.startswith(own) for name in there)
+
+    def served(self) -> int:
+        """How many regions are served, HBase's own included. See `capabilities.Reassigns`."""
+        counted = {name.rpartition(",")[0] for name in serving.registered(self._master())}
+        specs = [found.spec for found in self.nodes if REGIONSERVER in found.spec.parts]
+        places = [(spec, spec.place(REGIONSERVER)) for spec in specs]
+        return sum(admin.held(spec) for spec, at in places if f"{at.address},{at.port}" in counted)
 
 
 def answered(ask: Callable[[], bool]) -> Callable[[], bool]:

@@ -61,7 +61,7 @@ class HBase(_HBase):
     assumed_quick = Assumed(start_s=12.0, node_s=3.0)  # one node and a master were up in 9 s, three in 16 s
     capabilities = frozenset(
         {"settle", "watch", "kill", "freeze", "restart", "resize", "flush", "compact", "balance", "snapshot",
-         "add", "remove", "detect", "upgrade", "localize", *LOCAL_FAULTS}
+         "add", "remove", "detect", "reassign", "upgrade", "localize", *LOCAL_FAULTS}
     )  # fmt: skip
     columns = ("roles", "sees")
 
@@ -81,7 +81,7 @@ class HBase(_HBase):
         if system.standalone:
             why = "a snapshot keeps HDFS's blocks, and a standalone HBase has none"
             found["snapshot"] = (why, "leave standalone out")
-            for what in ("add", "remove", "detect", "upgrade", "localize"):
+            for what in ("add", "remove", "detect", "reassign", "upgrade", "localize"):
                 found[what] = ("a standalone HBase is one process", "leave standalone out")
         return found
 
