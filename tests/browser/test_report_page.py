@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from made import maker
+from made_acted import make_acted
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from steelyard.report import write_report
@@ -47,6 +48,13 @@ def study_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     studies, hostile = maker("make_study"), json.dumps("Reads slow down. " + HOSTILE)
     text = studies.TEXT.replace('"More threads give shorter reads."', hostile)
     return write_report(studies.make_study(tmp_path_factory.mktemp("study"), text), "html", charts=False)
+
+
+@pytest.fixture(scope="module")
+def acted_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A trial in which a node joined."""
+    run = make_acted(tmp_path_factory.mktemp("acted"), hostile=HOSTILE)
+    return write_report(run / "trials" / "002", "html", charts=False)
 
 
 class Visit:
@@ -122,6 +130,27 @@ def test_a_studys_page_leads_with_claims_and_figures(
     assert bars.locator("svg .mark-rect.role-mark path").count() == 6
     names = [text.text_content() for text in line.locator("svg .role-legend-label text").all()]
     assert names == ["consistency ONE", "consistency ALL"]
+    page.context.close()
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_what_was_done_to_the_cluster_is_drawn(browser: Browser, acted_report: Path, width: int) -> None:
+    visit = Visit(browser, acted_report, width, "light")
+    visit.draw_all()
+    page = visit.page
+    assert visit.said == []
+    assert page.evaluate("window.attacked") is None
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for name in ("latency", "throughput", "nodes", "cpu"):
+        chart = page.locator(f".chart[id$='timeline-{name}'] svg")
+        box = chart.bounding_box()
+        assert box, name
+        assert box["height"] > 100, name
+        assert chart.locator(".mark-rect.role-mark path").count() >= 1, f"{name}: shaded while a node joins"
+    lanes = page.locator(".chart[id$='timeline-nodes'] svg .mark-rect.role-mark path").all()
+    assert all(box and box["height"] > 5 for box in (path.bounding_box() for path in lanes))
+    titles = [title.inner_text() for title in page.locator("section.table h3").all()]
+    assert {"Actions", "Milestones", "Before, during and after", "What was felt"} <= {*titles}
     page.context.close()
 
 
