@@ -88,6 +88,7 @@ def test_a_sine_is_one_within_a_fifth_of_a_percent(
         ({"kind": "sine", "mean": 5, "amplitude": 1, "for": 9}, "curve.period: Field required"),
         ({"kind": "ramp", "from": 1, "to": 2, "over": 9, "til": 3}, "curve.til: Extra inputs"),
         ({"kind": "steps", "rates": [], "every": 9}, "curve.rates"),
+        ({"kind": "trace", "file": "a.csv", "rate": 2.0, "peak": 1.2}, "say either rate or peak"),
         ({"kind": "steps", "rates": [1, -1], "every": 9}, "curve.rates.1: .*greater than or equal to 0"),
         ({"kind": "flash-crowd", "base": 9, "peak": 9, "at": 6}, "peak 9 is not above the base, 9"),
         ({"kind": "sine", "mean": 5, "amplitude": 1, "period": "1s", "for": "2h"}, "at most 20,000"),
@@ -128,6 +129,22 @@ def test_a_trace_is_put_into_the_study(tmp_path: Path) -> None:
         assert load.curve == ((0, 1000), (30, 3050))
         assert load.curve_from == f"day.csv (SHA-256 {digest})"
     assert found.source["load"]["curve"] == [[0, 1000], [30, 3050]]
+
+
+def test_a_trace_is_scaled_to_its_peak(tmp_path: Path) -> None:
+    (tmp_path / "day.csv").write_text("0,1000\n60,4000\n120,2000\n")
+    found = study(tmp_path, '[load]\ncurve = { kind = "trace", file = "day.csv", peak = 1.2 }\n')
+    assert found.load.curve == ((0, pytest.approx(0.3)), (60, pytest.approx(1.2)), (120, pytest.approx(0.6)))
+    (tmp_path / "night.csv").write_text("0,0\n60,0\n")
+    with pytest.raises(InputError, match=r"night.csv: no rate is above 0"):
+        study(tmp_path, '[load]\ncurve = { kind = "trace", file = "night.csv", peak = 1.2 }\n')
+
+
+def test_operations_per_second_are_no_shares(tmp_path: Path) -> None:
+    (tmp_path / "day.csv").write_text("0,1000\n60,3900\n")
+    trace = 'curve = { kind = "trace", file = "day.csv" }\ncurve_of = "borne"\n'
+    with pytest.raises(InputError, match=r"3900 times a highest rate: .*of a trace say peak = 1.2"):
+        study(tmp_path, f"[rates.borne]\nbound_ms = 100\n[load]\n{trace}")
 
 
 def test_a_variant_may_have_a_trace_of_its_own(tmp_path: Path) -> None:

@@ -201,6 +201,9 @@ def test_dry_run_asks_this_host_too(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ('id = "a"\nafter = "b"\ndo = "add"', "no action before 'a' is called so"),
         ('id = "a"\nat = "1 hour"\ndo = "add"', "s.toml:18: timelines.add-1.0.at: '1 hour' is no duration"),
         ('id = "a"\nat = "5m"\ndo = "add"', "begins at 300 s at the soonest, and the run ends after 300 s"),
+        ('id = "a"\nat = "1s"\ndo = "add"\n[[timelines.add-1]]\nid = "b"\nafter = "a"\nwait = "5m"\n'
+         'do = "remove"', "add-1.b: it begins at 301 s at the soonest, and the run ends after 300 s"),
+        ('id = "a"\nwhen = { metric = "p99_ms", above = 9, for = "2h" }\ndo = "add"', "begins at 7200 s at"),
         ('id = "a"\nat = "1s"\ndo = "kill"\nnode = "nod2"', "no node 'nod2' in this system (did you mean"),
         ('id = "a"\nat = "1s"\ndo = "kill"\nnode = "node4/datanode"', "no node 'node4'"),
         ('id = "a"\nat = "1s"\ndo = "restart"', "say either node or rolling"),
@@ -268,10 +271,11 @@ def test_editors_are_told_of_actions() -> None:
 
 def test_the_page_says_what_can_be_run(tmp_path: Path) -> None:
     blocks = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-    text, controller = [block for kind, block in blocks if kind == "toml"]
-    head = 'reset = "fresh"\n[system]\nkind = "hbase"\nnodes = 3\nlimits = { cpu = 1.0 }\n'
-    head += '[workload]\nbase = "b"\n'
+    text, searched, controller = [block for kind, block in blocks if kind == "toml"]
+    head, load = 'reset = "fresh"\n[workload]\nbase = "b"\n', text.index("[load]\n")
     assert [len(point.timeline) for point in read(tmp_path, head + controller).points] == [0, 1]
+    whole = text[:load] + searched + text[text.index("[factors]\n") :]
+    assert read(tmp_path, whole).load.search.again  # type: ignore[union-attr]
     study = read(tmp_path, text)
     assert [len(point.timeline) for point in study.points] == [0, 2]
     said = [words for kind, block in blocks if not kind for words in shlex.split(block)]

@@ -20,7 +20,7 @@ from steelyard.lab.timeline.commands import check_programs
 from steelyard.results.clock import process_start_ns
 from steelyard.spec.estimate import assumptions, estimate, searches_seconds
 from steelyard.spec.models import Study, Trial
-from steelyard.spec.rates import share_of
+from steelyard.spec.rates import first_of_each, share_of
 from steelyard.spec.timeline import schedule
 from steelyard.spec.trials import APART, data_bytes, trials
 from steelyard.spec.units import bytes_text
@@ -154,6 +154,8 @@ def list_trials(study: Study) -> None:
         console.print("  ".join(words), soft_wrap=True, markup=False)
     for line in _timelines(study):
         console.print(line, soft_wrap=True, markup=False)
+    for line in _searches(study, planned):
+        console.print(line, soft_wrap=True, markup=False)
     console.print(_size(study, planned), soft_wrap=True, markup=False)
     for line in assumptions(study):
         console.print(f"  assumed: {line}", soft_wrap=True, markup=False)
@@ -163,6 +165,19 @@ def _timelines(study: Study) -> list[str]:
     """What will be done to the systems during runs, and when."""
     named = {point.load.timeline: point.timeline for point in study.cells if point.timeline}
     return [line for name, actions in named.items() for line in schedule(name, actions)]
+
+
+def _searches(study: Study, planned: list[Trial]) -> list[str]:
+    """The rates that are found before the first trial, and on clusters of which sizes."""
+    found: dict[str, list[int | None]] = {}
+    for (name, _), trial in first_of_each(study, planned).items():
+        found.setdefault(name, []).append(getattr(trial.system, "nodes", None))
+    lines = []
+    for name, sizes in found.items():
+        nodes = ", ".join(map(str, sorted({size for size in sizes if isinstance(size, int)})))
+        many = f"{len(sizes)} search{'es' * (len(sizes) > 1)}"
+        lines.append(f"rate {name}: {many} before the first trial" + (f", on {nodes} nodes" * bool(nodes)))
+    return lines
 
 
 def _size(study: Study, planned: list[Trial]) -> str:

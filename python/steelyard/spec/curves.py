@@ -128,18 +128,32 @@ class Trace(Model):
     kind: Literal["trace"]
     file: Annotated[str, Field(min_length=1)]
     """Relative to the study file."""
-    rate: PositiveFloat = 1.0
+    rate: PositiveFloat | None = None
     """What its rates are multiplied by."""
+    peak: PositiveFloat | None = None
+    """What its highest rate becomes, the others in proportion: of shares the only handy way."""
     speed: PositiveFloat = 1.0
     """How many times faster it is gone through."""
+
+    @model_validator(mode="after")
+    def _either(self) -> Trace:
+        if self.rate is not None and self.peak is not None:
+            raise ValueError("say either rate or peak")
+        return self
 
     def points(self) -> Points:
         """A point a line.
 
         Raises:
-            ValueError: the file cannot be read, or has no such lines.
+            ValueError: the file cannot be read, or has no such lines, or none above 0 where `peak` is asked.
         """
-        return [[at / self.speed, rate * self.rate] for at, rate in read_trace(Path(self.file))]
+        found = read_trace(Path(self.file))
+        by = self.rate or 1.0
+        if self.peak is not None:
+            if not (highest := max(rate for _, rate in found)):
+                raise ValueError(f"trace {self.file}: no rate is above 0")
+            by = self.peak / highest
+        return [[at / self.speed, rate * by] for at, rate in found]
 
 
 Shape = Annotated[Steps | Ramp | Sine | FlashCrowd | Trace, Discriminator("kind")]

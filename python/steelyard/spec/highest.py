@@ -38,6 +38,8 @@ class HighestRate(Model):
 
 
 MOST_SHARE = 2
+MOST_OF_CURVE = 20
+"""Of a curve, whose nodes may become many: what is above it is a rate in operations per second."""
 
 
 def _no_more(share: float) -> float:

@@ -18,7 +18,7 @@ from pydantic_core import PydanticUndefined
 
 from steelyard.spec.base import LISTED, Model
 from steelyard.spec.curves import Shape, points_of
-from steelyard.spec.highest import HighestRate, RateSearch, ShareOf, Target
+from steelyard.spec.highest import MOST_OF_CURVE, HighestRate, RateSearch, ShareOf, Target
 from steelyard.spec.units import quantum
 
 NONE = "none"
@@ -214,8 +214,14 @@ class Load(Model):
         thrice = any(one == third for one, third in zip(times, times[2:], strict=False))
         if times[0] != 0 or times != sorted(times) or thrice:
             raise ValueError("curve begins at 0 s and goes forward; two points of one time are a step")
-        if not any(rate for _, rate in self.curve):
+        highest = max(rate for _, rate in self.curve)
+        if not highest:
             raise ValueError("curve is above 0 nowhere")
+        if self.curve_of and highest > MOST_OF_CURVE:
+            raise ValueError(
+                f"{highest:g} times a highest rate: with curve_of a curve's rates are shares, as 0.5 of it; "
+                "of a trace say peak = 1.2, or leave curve_of out"
+            )
         if self.curve[0][1] == 0 and self.warmup_s:
             raise ValueError("a warm-up offers the rate that the curve begins with, and that is 0")
         if self.curve[-1][1] == 0 and self.duration_s is None:

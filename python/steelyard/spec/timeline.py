@@ -163,11 +163,18 @@ def _times(action: ActionBase, point: Point) -> Iterator[str]:
     """Conditions that cannot come true before the run ends."""
     if action.after == STEADY and point.load.curve:
         yield "along a curve nothing is meant to be steady: say at, or after another action"
-    least = max(action.at or 0.0, LEAST_STEADY_S if action.after == STEADY else 0.0) + action.wait
+    least = _soonest(action, {one.id: one for one in point.timeline})
     ends = point.load.duration_s
     if ends is not None and least >= ends:
         why = f"; steady state is told from {LEAST_STEADY_S} s on" if action.after == STEADY else ""
         yield f"it begins at {least:g} s at the soonest, and the run ends after {ends:g} s{why}"
+
+
+def _soonest(action: ActionBase, by_id: Mapping[str, ActionBase]) -> float:
+    """Seconds of the run before which it cannot begin, if all before it took no time."""
+    before = by_id.get(action.after or "")
+    after = _soonest(before, by_id) if before else LEAST_STEADY_S if action.after == STEADY else 0.0
+    return max(action.at or 0.0, after, action.when.for_s if action.when else 0.0) + action.wait
 
 
 def schedule(name: str, actions: Sequence[ActionBase]) -> list[str]:

@@ -53,8 +53,18 @@ def check_programs(actions: Iterable[Any]) -> None:
             if words and shutil.which(words[0]) is None:
                 raise InputError(
                     f"action {action.id}: {what}: there is no program {words[0]!r} to be run here",
-                    hint="install it, or say where it is",
+                    hint=_where(words[0]),
                 )
+
+
+def _where(program: str) -> str:
+    """How a program is found, of one that is not."""
+    if "/" not in program:
+        return "install it, or say where it is: it is in no folder of PATH"
+    path = Path(program).absolute()
+    if path.is_file():
+        return f"{path} may not be executed: chmod +x"
+    return f"it is looked for from the folder in which steelyard runs, and there is no {path}"
 
 
 def run_command(words: Sequence[str], log: Path, cancelled: threading.Event) -> int:
