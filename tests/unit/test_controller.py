@@ -43,6 +43,18 @@ RULE = Scale(
 )
 DAY = [0.2] * 10 + [0.5] * 10 + [0.9] * 60 + [0.5] * 10 + [0.1] * 60
 """CPU of a day in seconds, as if nodes that come and go changed nothing of it."""
+RECORDED = [
+    51, 41, 12, 14, 15, 32, 35, 50, 40, 25, 32, 35, 36, 32, 30, 36, 38, 39, 33, 37, 48, 80, 78, 178, 178, 140,
+    177, 178, 208, 258, 126, 170, 172, 166, 167, 82, 129, 95, 82, 121, 195, 222, 189, 304, 163, 184, 183, 259,
+    250, 348, 377, 289, 147, 108, 162, 181, 228, 185, 142, 226, 222, 149, 158, 154, 133, 201, 186, 209, 92,
+    164, 153, 238, 374, 346, 264, 83, 78, 126, 255, 371, 453, 561, 655, 586, 436, 265, 192, 222, 303, 268,
+    195, 325, 570, 802, 879, 930, 955, 1042, 1005, 931, 996, 1118, 1152, 1011, 875, 616, 388, 210, 271, 122,
+    122, 266, 206, 121, 169, 110, 83, 66, 76, 52, 18, 6, 18, 14, 18, 19, 6, 7, 10, 17, 21, 30, 34, 15, 25, 25,
+    10, 3, 7, 6, 4, 3, 3, 3, 5, 6, 32, 4, 3, 4, 13, 20, 4, 4, 5, 30, 6, 5, 22, 20, 38, 15, 25, 29, 33, 30, 24,
+    22, 24, 35, 20, 4, 8, 29, 28,
+]  # fmt: skip
+"""p99 by second, in ms, of two Cassandra nodes under a load of 0.1, 1.2 and 0.1 of what they bear: the second
+trial of elasticity/controller-cassandra, small form, in which nothing was done."""
 
 
 def decisions(series: list[float | None], rule: Scale = RULE, nodes: int = 2, takes_s: int = 8) -> list[Any]:
@@ -61,6 +73,20 @@ def decisions(series: list[float | None], rule: Scale = RULE, nodes: int = 2, ta
 def test_it_grows_and_shrinks_within_its_bounds_with_pauses() -> None:
     # the average is above 0.7 from the third second of 0.9 on; a change takes 8 s, and 10 s are quiet
     assert decisions(list(DAY)) == [(23, "add"), (41, "add"), (93, "remove"), (111, "remove")]
+
+
+def test_a_recorded_series_is_followed_by_its_average() -> None:
+    said = {"metric": "p99_ms", "above": 250, "below": 100, "average": 8, "cool_down": 8, "most": 3}
+    rule = RULE.model_copy(update=said)
+    takes_s = 44
+    means = np.convolve(RECORDED, np.ones(8) / 8, "valid")  # means[i] is known in second i + 8
+    added = int(np.argmax(means > 250)) + 8
+    again = added + takes_s + rule.cool_down + 1
+    removed = next(s for s in range(int(again), len(RECORDED)) if means[s - 8] < 100)
+    series: list[float | None] = [*map(float, RECORDED)]
+    assert decisions(series, rule, takes_s=takes_s) == [(added, "add"), (removed, "remove")]
+    assert 45 < added < 55, "when the load had risen"
+    assert 115 < removed < 125, "when it had fallen"
 
 
 def test_least_and_most_hold() -> None:

@@ -23,11 +23,6 @@ class Host:
     busy_s: float
     stolen_s: float
 
-    @property
-    def tainted(self) -> bool:
-        """Whether there was any such second."""
-        return self.busy_s + self.stolen_s > 0
-
 
 def host(system: pl.DataFrame, start_ns: int, within: Seconds, cores: int | None) -> Host | None:
     """Seconds of a window with the host over 95 % busy, or over 1 % stolen.
