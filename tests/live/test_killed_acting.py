@@ -24,14 +24,13 @@ POINTS, USUAL = 20, 2
 STUDY = """
 repetitions = 1
 [system]
-kind = "cassandra"
+kind = "{kind}"
 version = "{version}"
 nodes = 2
 profile = "quick"
 network = "namespaces"
 {disk}
-[system.access.replication]
-factor = 2
+{copies}
 [workload]
 base = "a"
 records = 100
@@ -41,6 +40,10 @@ duration_s = 300
 [factors]
 timeline = ["acts"]
 """
+COPIES = {"cassandra": "[system.access.replication]\nfactor = 2", "hbase": "replication = 2"}
+DISK_MIB = {"cassandra": 512, "hbase": 2048}
+VERSIONS = {"cassandra": ("4.1", "5.0"), "hbase": ("2.4", "2.6")}
+"""Before an upgrade, and otherwise."""
 ACTION = """
 [[timelines.acts]]
 id = "{do}-{number}"
@@ -51,30 +54,42 @@ do = "{do}"
 COMMAND = """["sh", "-c", "sh -c 'sleep 1234; : {out}'; : {out}"]"""
 """A command of the user's that has started another one."""
 NODE2 = 'node = "node2"'
+
+
+@dataclass(frozen=True)
+class Block:
+    """Actions that belong together, on a cluster of a kind; about how long they take on two cores."""
+
+    kind: str
+    lasts_s: float
+    actions: tuple[str, ...]
+
+
+CASSANDRA, HBASE = "cassandra", "hbase"
+RULE = 'scale metric = "rate_per_s"\nabove = 1\naverage = "1s"\ncool_down = "1s"\nleast = 2\nmost = 3'
 BLOCKS = {
-    "power": ("power-loss " + NODE2,),
-    "upgrade": ('upgrade version = "5.0"',),
-    "grow": ("add", "remove"),
-    "told": ("run",),
-    "cut": ("partition " + NODE2, "heal " + NODE2),
-    "death": ("kill " + NODE2, "restart " + NODE2),
-    "still": ("freeze " + NODE2, "thaw " + NODE2),
-    "slow": ("throttle write_mib = 1", "resize cpu = 0.5", "restart rolling = true"),
-    "files": (
-        "flush",
-        "compact",
-        "cleanup",
-        "repair",
-        "stream-limit mbit = 10",
-        "compaction-limit mbit = 10",
+    "power": Block(CASSANDRA, 12, ("power-loss " + NODE2,)),
+    "regions": Block(HBASE, 25, ("add local = true", "remove")),
+    "upgrade": Block(CASSANDRA, 20, ('upgrade version = "5.0"',)),
+    "grow": Block(CASSANDRA, 15, ("add", "remove")),
+    "told": Block(CASSANDRA, 1, ("run",)),
+    "cut": Block(CASSANDRA, 20, ("partition " + NODE2, "heal " + NODE2)),
+    "regions-power": Block(HBASE, 20, ("power-loss " + NODE2,)),
+    "death": Block(CASSANDRA, 30, ("kill " + NODE2, "restart " + NODE2)),
+    "regions-upgrade": Block(HBASE, 40, ('upgrade version = "2.6"',)),
+    "still": Block(CASSANDRA, 20, ("freeze " + NODE2, "thaw " + NODE2)),
+    "regions-death": Block(HBASE, 25, ("kill " + NODE2, "restart " + NODE2, "balance")),
+    "slow": Block(CASSANDRA, 10, ("throttle write_mib = 1", "resize cpu = 0.5", "restart rolling = true")),
+    "ruled": Block(CASSANDRA, 20, (RULE,)),
+    "files": Block(
+        CASSANDRA,
+        4,
+        ("flush", "compact", "cleanup", "repair", "stream-limit mbit = 10", "compaction-limit mbit = 10"),
     ),
 }
-"""Actions that belong together; which are first a point says."""
-LENGTHS_S = {
-    "power": 12.0, "upgrade": 20.0, "grow": 15.0, "told": 1.0, "cut": 20.0, "death": 30.0, "still": 20.0,
-    "slow": 10.0, "files": 4.0,
-}  # fmt: skip
-"""About how long each takes on two cores: the laboratory is killed at some time within it."""
+"""What is under way when the laboratory is killed, at some time within it; the others of its kind follow."""
+ALONE = ("upgrade", "power", "regions-upgrade", "regions-power", "ruled")
+"""These follow no other: an upgrade wants an older version, a controller decides alone."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +106,9 @@ class Point:
 def points() -> list[Point]:
     """All of them: every block in turn, each time at another moment; the most to clean up comes first."""
     draw = random.Random(SEED)  # noqa: S311 - the same points in every run
-    names = [*BLOCKS] * POINTS
-    return [Point(name, draw.uniform(0.0, LENGTHS_S[name])) for name in names[:POINTS]]
+    able = [name for name in BLOCKS if not (mounts.why_not() and name.endswith("power"))]
+    names = able * POINTS
+    return [Point(name, draw.uniform(0.0, BLOCKS[name].lasts_s)) for name in names[:POINTS]]
 
 
 def wanted() -> list[Point]:
@@ -101,17 +117,22 @@ def wanted() -> list[Point]:
 
 
 def study(point: Point, out: Path) -> str:
-    """A study whose timeline begins with the point's block; the others follow.
+    """A study whose timeline begins with the point's block; the others of its kind follow.
 
-    Only where an upgrade comes first is there one, and nodes have disks of their own where loop devices are.
+    Nodes have disks of their own where loop devices are.
     """
-    order = [point.first, *(name for name in BLOCKS if name not in (point.first, "upgrade", "power"))]
-    disk = "disk_mib = 512" if not mounts.why_not() else ""
-    if not disk:
-        order = [name for name in order if name != "power"]
-    text = STUDY.format(version="4.1" if point.first == "upgrade" else "5.0", disk=disk)
+    kind = BLOCKS[point.first].kind
+    follow = [name for name, one in BLOCKS.items() if one.kind == kind and name not in (point.first, *ALONE)]
+    order = [point.first, *(follow if point.first != "ruled" else ())]
+    old, new = VERSIONS[kind]
+    text = STUDY.format(
+        kind=kind,
+        version=old if point.first.endswith("upgrade") else new,
+        disk=f"disk_mib = {DISK_MIB[kind]}" if not mounts.why_not() else "",
+        copies=COPIES[kind],
+    )
     before = ""
-    for number, words in enumerate(words for name in order for words in BLOCKS[name]):
+    for number, words in enumerate(words for name in order for words in BLOCKS[name].actions):
         do, _, parameters = words.partition(" ")
         begins = f'after = "{before}"' if before else 'at = "0s"'
         if do == "run":
