@@ -97,6 +97,13 @@ def test_trials_on_one_data_set_draw_different_operations_from_one_seed(tmp_path
         assert len({t.workload.records for t in found if t.group == part}) == 1
 
 
+def test_a_trial_does_not_take_for_its_own_what_another_wrote(tmp_path: Path) -> None:
+    judged = planned(tmp_path, "reset=none", "workload.verify=full", "factors.records=[10, 20]")
+    assert [t.first_operation for t in judged] == [(t.number - 1) * STRIDE for t in judged]
+    restored = planned(tmp_path, "reset=restore", "workload.verify=full", "factors.records=[10, 20]")
+    assert {t.first_operation for t in restored} == {0, STRIDE, 2 * STRIDE}
+
+
 def test_plans_are_told_apart(tmp_path: Path) -> None:
     same = plan_hash(planned(tmp_path))
     assert same == plan_hash(planned(tmp_path))

@@ -274,7 +274,8 @@ def test_the_page_says_what_can_be_run(tmp_path: Path) -> None:
     text, searched, controller = [block for kind, block in blocks if kind == "toml"]
     head, load = 'reset = "fresh"\n[workload]\nbase = "b"\n', text.index("[load]\n")
     assert [len(point.timeline) for point in read(tmp_path, head + controller).points] == [0, 1]
-    whole = text[:load] + searched + text[text.index("[factors]\n") :]
+    back = text.index("[[timelines.scale]]                           # as it was")
+    whole = text[:load] + searched + text[text.index("[factors]\n") : back]
     assert read(tmp_path, whole).load.search.again  # type: ignore[union-attr]
     study = read(tmp_path, text)
     assert [len(point.timeline) for point in study.points] == [0, 2]

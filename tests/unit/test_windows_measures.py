@@ -348,6 +348,16 @@ def test_recovered_for_good() -> None:
     assert recovered(never, AROUND, closed=False) == Elapsed(240.0, reached=False)
 
 
+def test_what_is_caught_up_in_a_burst_was_missed_all_the_same() -> None:
+    burst = [100.0] * 60 + [0.0] * 3 + [400.0] + [100.0] * 236
+    assert recovered(succeeded(burst), AROUND, closed=False) == Elapsed(3.0)
+
+
+def test_dips_that_there_were_before_are_let_pass() -> None:
+    dips = [100.0] * 40 + [50.0] * 8 + [100.0] * 12 + [0.0] * 20 + [100.0] * 120 + [50.0] * 8 + [100.0] * 92
+    assert recovered(succeeded(dips), AROUND, closed=True) == Elapsed(20.0)
+
+
 def test_a_load_that_falls_is_no_loss() -> None:
     falling = [100.0] * 100 + [10.0] * 200
     assert recovered(succeeded(falling, falling), AROUND, closed=False) == Elapsed(0.0)

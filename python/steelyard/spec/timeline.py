@@ -35,6 +35,8 @@ def _consistent(actions: tuple[Any, ...]) -> tuple[Any, ...]:
                 f"after = '{action.after}': no action before '{action.id}' is called so"
                 f"{nearest(action.after, before)}"
             )
+        if action.after in {one.id for one in _controllers(actions)}:
+            raise ValueError(f"after = '{action.after}': a controller goes on until the run ends")
         if action.undo and all(known.undo for known in actions[: len(before)]):
             raise ValueError(
                 f"'{action.id}' has undo = true, and no action before it that it could take back"

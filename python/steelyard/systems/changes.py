@@ -232,6 +232,7 @@ class Reassigns(Protocol):
         """How many parts the nodes serve that the master counts as alive.
 
         Raises:
-            OSError, InfrastructureError: one of these does not answer, or no master is active.
+            OSError, InfrastructureError: one of these does not answer, parts are being moved, or no master
+                is active.
         """
         ...

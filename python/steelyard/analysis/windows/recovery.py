@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from steelyard.analysis.windows.losses import Floats
 from steelyard.analysis.windows.milestones import Elapsed
@@ -15,12 +16,16 @@ from steelyard.analysis.windows.spans import Windows
 LEAST_SHARE = 0.9
 """Of what succeeded before: less is missed."""
 STRETCH_S, LEAST_OPERATIONS = 5, 1000
-"""What succeeds in a second scatters by chance, in so many seconds and operations by no tenth."""
+"""What succeeds in a second scatters by chance; in so many seconds and operations by no tenth."""
 
 
 def recovered(counts: Mapping[str, Floats], windows: Windows, *, closed: bool) -> Elapsed | None:
-    """How long after an action's start the last stretch of seconds ends in which fewer than nine tenths of
-    the operations succeed that would have, had it gone on as before.
+    """How long after an action's start the last time ends in which fewer than nine tenths of the operations
+    succeed that would have, had it gone on as before.
+
+    A second is short when it lies in a stretch that is, and is so itself: what is caught up in a burst just
+    after an outage does not make good for it. Short times are let pass that last no longer than the longest
+    before the action: compactions and collections of garbage make such.
 
     Args:
         counts: as of `losses.series`.
@@ -29,28 +34,40 @@ def recovered(counts: Mapping[str, Floats], windows: Windows, *, closed: bool) -
             changes where the load does.
 
     Returns:
-        0 s where no stretch was so; censored where the last one is; None when nothing is known of before, or
-        too little of afterwards.
+        0 s where no time was so; censored where the last one goes on to the end; None when nothing is known
+        of before, or too little of afterwards.
     """
-    before = slice(windows.before.first, windows.before.end)
-    rest = slice(windows.rest.first, windows.rest.end)
-    ok, expected = counts["ok"], _expected(counts, before, closed=closed)
+    first, start, end = windows.before.first, windows.rest.first, windows.rest.end
+    expected = _expected(counts, slice(first, windows.before.end), closed=closed)
     if expected is None:
         return None
-    usual = float(expected[rest].mean()) if expected[rest].size else 0.0
+    usual = float(expected[start:end].mean()) if end > start else 0.0
     length = max(STRETCH_S, math.ceil(LEAST_OPERATIONS / usual)) if usual else 0
-    if not 0 < length <= len(windows.rest):
+    if not 0 < length <= end - start:
         return None
-    wanted = LEAST_SHARE * expected[rest]
-    short = ok[rest] < wanted
-    summed = np.convolve(ok[rest] - wanted, np.ones(length), "valid")
-    low = np.flatnonzero(summed < 0)
-    if not low.size:
+    runs = _runs(_short(counts["ok"][first:end], LEAST_SHARE * expected[first:end], length))
+    at = start - first
+    known = max((min(last, at) - begun for begun, last in runs if begun < at), default=0)
+    missed = [(begun, last) for begun, last in runs if last > at and last - max(begun, at) > known]
+    if not missed:
         return Elapsed(0.0)
-    if low[-1] == summed.size - 1:
-        return Elapsed(windows.rest.end - windows.start_s, reached=False)
-    within = np.flatnonzero(short[low[-1] : low[-1] + length])
-    return Elapsed(windows.rest.first + int(low[-1] + within[-1]) + 1 - windows.start_s)
+    _, last = missed[-1]
+    if last == end - first:
+        return Elapsed(end - windows.start_s, reached=False)
+    return Elapsed(first + last - windows.start_s)
+
+
+def _short(ok: Floats, wanted: Floats, length: int) -> NDArray[np.bool_]:
+    """The seconds that are below what is wanted, within stretches that are."""
+    low = np.convolve(ok - wanted, np.ones(length), "valid") < 0
+    within = np.convolve(low, np.ones(length)) > 0
+    return within & (ok < wanted)
+
+
+def _runs(short: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Where neighbours begin and end."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], short.astype(int), [0]))))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
 def _expected(counts: Mapping[str, Floats], before: slice, *, closed: bool) -> Floats | None:

@@ -18,14 +18,15 @@ def served_before(action: Any, nodes: Sequence[str], testbed: Any) -> int | None
     """How many parts of the data are served before an action takes away who serves them.
 
     None where nothing is to be followed: of other actions, of a system in which replicas serve, of a node
-    that the others miss already (what it served is being taken over), and where nobody can tell.
+    that the others miss already (what it served is being taken over), while parts are moved for another
+    reason, and where nobody can tell.
     """
     names = {name for name, part in map(_parted, nodes) if part in ("", REGION_SERVER)}
     if action.what not in LOSING or "reassign" not in testbed.capabilities or not names & {*members(testbed)}:
         return None
     if any(is_missed(testbed, name) is not False for name in names):
         return None
-    return _served(testbed)
+    return _served(testbed) or None
 
 
 def follow(before: int, nodes: Sequence[str], context: Context) -> None:
@@ -45,7 +46,7 @@ def _parted(node: str) -> tuple[str, str]:
 
 
 def _served(testbed: Any) -> int | None:
-    """None while a server that is still counted does not answer, or no master tells."""
+    """None while a server that is still counted does not answer, parts are moved, or no master tells."""
     try:
         return int(testbed.served())
     except (SteelyardError, OSError):

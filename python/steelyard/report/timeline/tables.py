@@ -47,20 +47,15 @@ def _actions(acted: Acted) -> Table:
             clean(one.how) + (f": {clean(one.reason)}" if one.reason else ""),
             digits(one.start_s),
             elapsed(one.took),
-            elapsed(one.effect.recovered) if one.effect else NONE,
             elapsed(one.effect.again) if one.effect else NONE,
             size(one.bytes),
             size(one.least_bytes),
         )
         for one in acted.actions
     ]
-    columns = (
-        "action", "does", "nodes", "ended", "at, s", "took, s", "recovered, s", "steady again, s", "moved",
-        "least",
-    )  # fmt: skip
+    columns = ("action", "does", "nodes", "ended", "at, s", "took, s", "steady again, s", "moved", "least")
     note = (
-        "back: it takes back what another did. at: since the phase began. recovered: since its start, until "
-        "as much succeeds as before, within a tenth and for good. steady again: since its start, "
+        "back: it takes back what another did. at: since the phase began. steady again: since its start, "
         "from where on median and p99 of every thousand operations stay at the level of the end. > : not "
         "within what was measured; -: too little came after to tell, ten thousand operations in its last "
         "half. least: what had to move in a balanced cluster."
@@ -138,7 +133,10 @@ def _felt(trial: TrialReport) -> Table | None:
     if trial.acted is None or trial.acted.whole is None:
         return None
     rows = [_measures(name, found) for name, _, found in _effects(trial.acted)]
-    note = "Felt: from the action's start until the run is steady again."
+    note = (
+        "Recovered: from the action's start until as much succeeds as before it, within a tenth. Felt: from "
+        "there until the run is steady again."
+    )
     if trial.paired:
         rows += [_measures(f"control (trial {trial.paired.control})", trial.paired.effect)]
         against = trial.paired.compared
@@ -156,8 +154,8 @@ def _felt(trial: TrialReport) -> Table | None:
         "there it may be to blame."
     )
     columns = (
-        "action", "felt, s", "excess, s", "worst p99, ms", "spread", "outside, s", "behind", "busy, s",
-        "stolen, s",
+        "action", "recovered, s", "felt, s", "excess, s", "worst p99, ms", "spread", "outside, s", "behind",
+        "busy, s", "stolen, s",
     )  # fmt: skip
     return Table("What was felt", columns, rows, 1, note)
 
@@ -166,6 +164,7 @@ def _measures(name: str, found: Effect) -> tuple[str, ...]:
     host = found.host
     return (
         clean(name),
+        elapsed(found.recovered),
         whole(len(found.felt)),
         digits(found.excess_s),
         milliseconds(found.worst.p99_ns if found.worst else None),

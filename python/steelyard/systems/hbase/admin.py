@@ -211,9 +211,10 @@ def in_transition(master: HBaseSpec) -> int:
     return len(wire.message(answer, 1).get(4, []))
 
 
-def held(spec: HBaseSpec) -> int:
+def held(spec: HBaseSpec, timeout_s: float = 5.0) -> int:
     """How many regions a node serves, HBase's own included. Raises OSError."""
-    return len(wire.ask(spec.place(REGIONSERVER), wire.ADMIN, "GetOnlineRegion").get(1, []))
+    answer = wire.ask(spec.place(REGIONSERVER), wire.ADMIN, "GetOnlineRegion", timeout_s=timeout_s)
+    return len(answer.get(1, []))
 
 
 def roll_log(spec: HBaseSpec) -> None:

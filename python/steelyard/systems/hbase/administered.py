@@ -15,6 +15,8 @@ from steelyard.systems.hbase.node import HBaseNode
 from steelyard.systems.server import Server
 
 Answer = TypeVar("Answer")
+ANSWERS_S = 1.0
+"""A server that is counted and does not answer for so long has hung: an action is not kept waiting for it."""
 MOVE_LIMIT_S = 3600.0
 """Regions and blocks take as long as they take; the action's own limit is the one that users set."""
 
@@ -84,10 +86,13 @@ class AdministeredHBase(LocalCluster[HBaseNode]):
 
     def served(self) -> int:
         """How many regions are served, HBase's own included. See `capabilities.Reassigns`."""
-        counted = {name.rpartition(",")[0] for name in serving.registered(self._master())}
+        master = self._master()
+        if moving := admin.in_transition(master):
+            raise InfrastructureError(f"{moving} regions are in transition")
+        counted = {name.rpartition(",")[0] for name in serving.registered(master)}
         specs = [found.spec for found in self.nodes if REGIONSERVER in found.spec.parts]
         places = [(spec, spec.place(REGIONSERVER)) for spec in specs]
-        return sum(admin.held(spec) for spec, at in places if f"{at.address},{at.port}" in counted)
+        return sum(admin.held(spec, ANSWERS_S) for spec, at in places if f"{at.address},{at.port}" in counted)
 
 
 def answered(ask: Callable[[], bool]) -> Callable[[], bool]:
