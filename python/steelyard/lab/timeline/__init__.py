@@ -2,5 +2,5 @@
 
 `conditions`, `figures`, `action_state` and `controller` are pure: they are told times and figures. `scaling`
 makes actions of what a controller decides. `director` carries a timeline out beside the phase, on threads of
-its own; `perform` knows which method of a testbed an action is, `aftermath` what is waited for when it has ended.
+its own; `perform` knows which method of a testbed an action is, `aftermath` what is waited for after its end.
 """
