@@ -9,6 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from steelyard.cli import app
+from steelyard.hosts.host import Abilities
+from steelyard.hosts.local import LocalHost
 from steelyard.results.disturbance import Disturbance
 
 
@@ -104,6 +106,19 @@ def test_a_dry_run_of_a_sweep_says_what_it_assumes(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["run", written(tmp_path), "--dry-run"])
     assert "4 trials; nothing was started of 2 points, order random, reset fresh" in result.stdout
     assert "assumed: null: serves after 0 s" in result.stdout
+
+
+@pytest.mark.parametrize(("cores", "told"), [(2, True), (13, True), (14, False)])
+def test_quotas_that_the_host_cannot_keep_are_told_before_anything_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cores: int, told: bool
+) -> None:
+    monkeypatch.setattr(LocalHost, "abilities", lambda _: Abilities(cores, 1))
+    said = '[system]\nkind = "hbase"\nnodes = 3\nlimits = { cpu = 4.0 }\nmaster_limits = { cpu = 0.5 }\n'
+    (tmp_path / "large.toml").write_text(said + '[workload]\nbase = "a"\n')
+    words = ["run", str(tmp_path / "large.toml"), "--dry-run"]
+    line = f"1 of 1 trials would not count: CPU quotas of their nodes sum to 12.5 cores, of the {cores} of"
+    assert (line in CliRunner().invoke(app, words).stdout) is told
+    assert line not in CliRunner().invoke(app, [*words, "--server-hosts", "a,b,c"]).stdout
 
 
 def test_studies_are_listed_and_shown() -> None:

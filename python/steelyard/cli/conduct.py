@@ -12,8 +12,9 @@ from rich.console import Console
 from steelyard.cli.fail_on import require_claims
 from steelyard.cli.points import show_claims, show_points
 from steelyard.errors import InfrastructureError, Interrupted, SteelyardError
+from steelyard.hosts.local import LocalHost
 from steelyard.lab.progress import make_show
-from steelyard.lab.study import Outcome, check_able
+from steelyard.lab.study import Outcome, check_able, overbooked
 from steelyard.lab.study import conduct as conduct_study
 from steelyard.lab.time_left import about
 from steelyard.lab.timeline.commands import check_programs
@@ -134,8 +135,13 @@ def _undone(outcome: Outcome) -> list[str]:
     return [f"in {count} of {outcome.planned} trials actions were not done; the first: {said}"]
 
 
-def list_trials(study: Study) -> None:
-    """Print the trials a study becomes, in their order, and about how much time and disk they need."""
+def list_trials(study: Study, *, here: bool) -> None:
+    """Print the trials a study becomes, in their order, and about how much time and disk they need.
+
+    Args:
+        study: the study.
+        here: its systems would be on this machine, if they are ours.
+    """
     console = Console(highlight=False)
     planned = trials(study)
     check_able(study, [trial for trial in planned if trial.timeline])
@@ -159,6 +165,8 @@ def list_trials(study: Study) -> None:
     console.print(_size(study, planned), soft_wrap=True, markup=False)
     for line in assumptions(study):
         console.print(f"  assumed: {line}", soft_wrap=True, markup=False)
+    if here and (said := overbooked(planned, LocalHost().abilities().cores)):
+        console.print(said, soft_wrap=True, markup=False)
 
 
 def _timelines(study: Study) -> list[str]:

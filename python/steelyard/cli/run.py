@@ -125,7 +125,7 @@ def run(  # noqa: PLR0917 - typer calls it by name
     if fail_on_claims and not read.claims:
         raise InputError(f"--fail-on-claims: {path} has no [[claims]]")
     if dry_run:
-        list_trials(read)
+        list_trials(read, here=server_hosts is None and benches is None)
         return
     from steelyard.cli.fleet import fleet_of, taking_part
 

@@ -31,6 +31,7 @@ from steelyard.results.disturbance import Disturbance
 from steelyard.results.elsewhere import Elsewhere
 from steelyard.results.store import HERE, RunFolder
 from steelyard.spec.estimate import each
+from steelyard.spec.local import SAFE_QUOTAS
 from steelyard.spec.models import Study, Trial
 from steelyard.spec.rules import NEEDED
 from steelyard.spec.trials import block_of, trials
@@ -112,6 +113,12 @@ def conduct(
     check_able(study, planned, bench_hosts[0].as_host() if bench_hosts else host)
     if not bench_hosts:  # otherwise commands run there
         check_programs(action for trial in planned for action in trial.timeline)
+    if (
+        not bench_hosts
+        and not ServerMachines(host).names
+        and (said := overbooked(planned, host.abilities().cores))
+    ):
+        show.say(said)
     elsewhere = Elsewhere(tuple(load_hosts.names if load_hosts else ()), ServerMachines(host).names)
     with ExitStack() as closing:
         interrupts = closing.enter_context(Interrupts())
@@ -133,6 +140,20 @@ def conduct(
     outcome.planned, outcome.disturbed = len(folder.trials), len(folder.disturbed())
     outcome.looks, outcome.added = len(folder.looks), len(folder.trials) - len(planned)
     return outcome
+
+
+def overbooked(planned: Sequence[Trial], cores: int) -> str:
+    """In words, that nodes were promised more than there is, so that trials would not count; or empty."""
+    each = [getattr(trial.system, "quota_cores", None) or 0.0 for trial in planned]
+    over = [quotas for quotas in each if quotas > SAFE_QUOTAS * cores]
+    if not over:
+        return ""
+    return (
+        f"warning: {len(over)} of {len(planned)} trials would not count: CPU quotas of their nodes sum to "
+        f"{max(over):g} cores, of the {cores} of this host {SAFE_QUOTAS * cores:g} can be promised; lower "
+        "system.limits.cpu (of a study that comes with Steelyard: --small), or spread nodes over hosts "
+        "(--server-hosts)"
+    )
 
 
 def check_able(study: Study, planned: Sequence[Trial], host: Host | None = None) -> None:

@@ -22,6 +22,11 @@ class NodeLimits(Model):
     disk_write_iops: PositiveInt | None = None
 
 
+SAFE_QUOTAS = 0.9
+"""Share of a host's cores that quotas may sum to: the kernel, interrupts and the shell need the last tenth,
+above it quotas contend with each other."""
+
+
 class LocalSystem(SystemSettings):
     """What all clusters of real servers on this host have."""
 
@@ -53,6 +58,13 @@ class LocalSystem(SystemSettings):
     def node_names(self) -> tuple[str, ...]:
         """`node1`, `node2` ...; those in reserve follow."""
         return tuple(f"node{n}" for n in range(1, self.size + self.spare + 1))
+
+    @property
+    def quota_cores(self) -> float | None:
+        """Cores that all nodes may use, masters and those in reserve too; None where one has no quota."""
+        each = [self.limits_of(name).cpu for name in self.node_names]
+        known = [cpu for cpu in each if cpu is not None]
+        return sum(known) if len(known) == len(each) else None
 
     def limits_of(self, _node: str) -> NodeLimits:
         """The limits of the node of that name."""

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 
 from steelyard.analysis.counters import NS
 from steelyard.analysis.warnings.base import Check, Context, Warned, percent
+from steelyard.spec.local import SAFE_QUOTAS
 
-SAFE_QUOTAS = 0.9
-"""The kernel, interrupts and the shell need the last tenth of the cores; above it quotas contend with each
-other."""
 THROTTLED = 0.01
 """One percent of the time is 10 ms a second: more than most percentiles one reports."""
 STEAL = 0.01
