@@ -25,9 +25,8 @@ def test_nodes_follow_the_load(command: Start) -> None:
     )
     assert one.end() == 0, one.stderr
     trial = one.trial()
-    rule, grown, shrunk = trial.actions().each()
-    assert [(a.do, a.how, a.by) for a in (rule, grown, shrunk)] == [
-        ("scale", "done", ""),
+    grown, shrunk = trial.actions().each()
+    assert [(a.do, a.how, a.by) for a in (grown, shrunk)] == [
         ("add", "done", "rule"),
         ("remove", "done", "rule"),
     ]

@@ -94,8 +94,8 @@ def test_a_node_joins_leaves_and_joins_again(hbase_cluster: Make) -> None:
     grown.kill("node2/regionserver")
     wait_until(lambda: grown.missed("node2"), [], WAIT_S, "the master misses no dead server")
     wait_until(answered(lambda: grown.served() == whole), [], WAIT_S, "its regions are served by nobody")
-    assert values(grown) == written
     grown.restart("node2/regionserver")
+    assert values(grown) == written
     grown.down(print)
     assert "hgrown" not in {record.name for record in records.records()}
 
