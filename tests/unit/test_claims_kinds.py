@@ -291,6 +291,16 @@ def test_what_lies_within_a_tenth_is_one_mode() -> None:
     assert skewness(np.array([1.0]), GRID) == 0.0
 
 
+def test_the_tails_tell_the_skewness_and_not_the_middle() -> None:
+    """Eight of ten values lean to the fast side; two in a hundred are far at the slow one."""
+    counts = np.zeros(600)
+    counts[[0, 90, 100, 110]] = [5, 20, 58, 15]
+    counts[500] = 2
+    assert skewness(counts, GRID) > 0.5
+    counts[500] = 0
+    assert skewness(counts, GRID) < 0
+
+
 def test_one_trial_refutes_what_is_said_of_every_trial() -> None:
     """One of six loses a thousand records: the median is none."""
     none = trials(lambda: {"audit_lost": 0.0}, [{}])

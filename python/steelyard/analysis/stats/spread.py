@@ -16,15 +16,19 @@ LEAST = 0.05
 
 
 def skewness(counts: Floats, grid: float) -> float:
-    """Kelly's: (p90 + p10 - 2 p50) / (p90 - p10), from -1 to 1; 0 where these are one value.
+    """(p99 + p1 - 2 p50) / (p99 - p1), from -1 to 1; 0 where these are one value.
+
+    The form of Bowley and Kelly, generalised by Hinkley (Biometrika 62(1), 1975), at the tails: quartiles or
+    deciles tell to which side the middle leans, which of latencies may be neither, and one outlier moves
+    the third moment.
 
     Args:
         counts: of bins that are even on logarithms.
         grid: the width of a bin there.
     """
     sums = counts.cumsum()
-    p10, p50, p90 = (np.exp(grid * np.searchsorted(sums, q * sums[-1])) for q in (0.1, 0.5, 0.9))
-    return float((p90 + p10 - 2 * p50) / (p90 - p10)) if p90 > p10 else 0.0
+    p1, p50, p99 = (np.exp(grid * np.searchsorted(sums, q * sums[-1])) for q in (0.01, 0.5, 0.99))
+    return float((p99 + p1 - 2 * p50) / (p99 - p1)) if p99 > p1 else 0.0
 
 
 def modes(counts: Floats, grid: float) -> list[int]:
