@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from made import maker
 from made_acted import make_acted
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from steelyard.report import write_report
 
@@ -133,6 +134,12 @@ def test_a_studys_page_leads_with_claims_and_figures(
     page.context.close()
 
 
+def drawn(page: Page, title: str) -> Locator:
+    """The chart of that title."""
+    whole = page.locator("h3", has_text=re.compile(f"^{title}$"))
+    return page.locator("figure", has=whole).locator(".chart svg")
+
+
 @pytest.mark.parametrize("width", [1280, 400])
 def test_what_was_done_to_the_cluster_is_drawn(browser: Browser, acted_report: Path, width: int) -> None:
     visit = Visit(browser, acted_report, width, "light")
@@ -141,13 +148,13 @@ def test_what_was_done_to_the_cluster_is_drawn(browser: Browser, acted_report: P
     assert visit.said == []
     assert page.evaluate("window.attacked") is None
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    for name in ("latency", "throughput", "nodes", "cpu"):
-        chart = page.locator(f".chart[id$='timeline-{name}'] svg")
+    for title in ("Latency around the actions", "Throughput around the actions", "Nodes", "CPU of the nodes"):
+        chart = drawn(page, title)
         box = chart.bounding_box()
-        assert box, name
-        assert box["height"] > 100, name
-        assert chart.locator(".mark-rect.role-mark path").count() >= 1, f"{name}: shaded while a node joins"
-    lanes = page.locator(".chart[id$='timeline-nodes'] svg .mark-rect.role-mark path").all()
+        assert box, title
+        assert box["height"] > 100, title
+        assert chart.locator(".mark-rect.role-mark path").count() >= 1, f"{title}: shaded while a node joins"
+    lanes = drawn(page, "Nodes").locator(".mark-rect.role-mark path").all()
     assert all(box and box["height"] > 5 for box in (path.bounding_box() for path in lanes))
     titles = [title.inner_text() for title in page.locator("section.table h3").all()]
     assert {"Actions", "Milestones", "Before, during and after", "What was felt"} <= {*titles}
