@@ -11,8 +11,10 @@ import pytest
 from made_seconds import NS, START_NS, action, milestone
 from played_timeline import LIMIT_S, Growing, Play
 from test_spec_timeline import STUDY, fault, one, read, said
+from typer.testing import CliRunner
 
 from steelyard.analysis.provision import demand, provision, supply
+from steelyard.cli import app
 from steelyard.errors import InfrastructureError
 from steelyard.lab.shared_rates import RateNotFoundError, SharedRates
 from steelyard.lab.timeline.controller import Controller
@@ -241,6 +243,12 @@ def test_ids_of_its_changes_are_its_own(tmp_path: Path, id_: str, free: bool) ->
         assert f"'{id_}' is what 'c' calls one of its changes: call it otherwise" in told
 
 
+def test_nothing_comes_after_a_controller(tmp_path: Path) -> None:
+    flush = '[[timelines.add-1]]\nid = "f"\nafter = "c"\ndo = "flush"\n'
+    told = fault(tmp_path, one(CONTROLLED) + flush, LIMITED)
+    assert "after = 'c': a controller goes on until the run ends" in told
+
+
 def test_cpu_without_a_quota_is_refused(tmp_path: Path) -> None:
     assert "cpu_share is of what nodes may use" in fault(tmp_path, one(CONTROLLED))
 
@@ -260,6 +268,9 @@ def test_the_rate_of_every_number_of_nodes_is_found_once(tmp_path: Path) -> None
     found = first_of_each(asked, trials(asked))
     sizes = [(trial.system.nodes, trial.system.spare) for trial in found.values()]  # type: ignore[attr-defined]
     assert sorted(sizes) == [(3, 2), (4, 1), (5, 0)]
+    words = [word for text in (LIMITED, CURVE, "load.curve_of=borne") for word in ("--set", text)]
+    told = CliRunner().invoke(app, ["run", str(tmp_path / "s.toml"), "--dry-run", *words])
+    assert "rate borne: 3 searches before the first trial, on 3, 4, 5 nodes" in told.stdout
 
 
 def test_a_rate_that_leaves_out_the_nodes_is_refused(tmp_path: Path) -> None:

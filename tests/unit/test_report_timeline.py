@@ -50,6 +50,7 @@ def test_times_of_the_action(trial: TrialReport) -> None:
     assert row["scaling_s"] == pytest.approx(END_S - START_S)
     assert row["join_s"] == row["until_joined_s"] == pytest.approx(END_S - 0.5 - START_S)
     assert row["until_up_s"] == pytest.approx(65 - START_S)
+    assert row["recovered_s"] == 0.0, "as much was done all the time"
     assert row["steady_again_s"] == pytest.approx(AGAIN_S - START_S, abs=3)
     assert row["stabilise_s"] == pytest.approx(AGAIN_S - END_S, abs=3)
     assert row["scaling_s_beyond"] is None

@@ -120,6 +120,23 @@ def test_what_cannot_be_run_is_told_as_it_is(tmp_path: Path) -> None:
             run_command([name], tmp_path / "it.txt", threading.Event())
 
 
+def test_a_program_that_is_not_found_says_where_it_was_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plain").write_text("no program")
+    hints = {
+        "no-such-kubectl": "it is in no folder of PATH",
+        "./plain": f"{tmp_path}/plain may not be executed: chmod +x",
+        "./scale-in": f"from the folder in which steelyard runs, and there is no {tmp_path}/scale-in",
+    }
+    for program, hint in hints.items():
+        timeline = TypeAdapter(Timeline).validate_python(actions_of([f"0 run -- {program}"]))
+        with pytest.raises(InputError) as refused:
+            check_programs(timeline)
+        assert hint in str(refused.value.hint)
+
+
 @pytest.mark.parametrize(
     ("text", "missing"),
     [

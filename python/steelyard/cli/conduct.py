@@ -182,9 +182,9 @@ def _searches(study: Study, planned: list[Trial]) -> list[str]:
         found.setdefault(name, []).append(getattr(trial.system, "nodes", None))
     lines = []
     for name, sizes in found.items():
-        nodes = ", ".join(map(str, sorted({size for size in sizes if isinstance(size, int)})))
+        nodes = ", ".join(str(size) for size in sorted({size for size in sizes if size is not None}))
         many = f"{len(sizes)} search{'es' * (len(sizes) > 1)}"
-        lines.append(f"rate {name}: {many} before the first trial" + (f", on {nodes} nodes" * bool(nodes)))
+        lines.append(f"rate {name}: {many} before the first trial" + (f", on {nodes} nodes" if nodes else ""))
     return lines
 
 

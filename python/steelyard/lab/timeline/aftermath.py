@@ -21,10 +21,12 @@ def served_before(action: Any, nodes: Sequence[str], testbed: Any) -> int | None
     that the others miss already (what it served is being taken over), while parts are moved for another
     reason, and where nobody can tell.
     """
-    names = {name for name, part in map(_parted, nodes) if part in ("", REGION_SERVER)}
-    if action.what not in LOSING or "reassign" not in testbed.capabilities or not names & {*members(testbed)}:
+    if action.what not in LOSING or "reassign" not in testbed.capabilities:
         return None
-    if any(is_missed(testbed, name) is not False for name in names):
+    serving = {name for name, part in map(_parted, nodes) if part in ("", REGION_SERVER)} & {
+        *members(testbed)
+    }
+    if not serving or any(is_missed(testbed, name) is not False for name in serving):
         return None
     return _served(testbed) or None
 

@@ -134,8 +134,8 @@ def _felt(trial: TrialReport) -> Table | None:
         return None
     rows = [_measures(name, found) for name, _, found in _effects(trial.acted)]
     note = (
-        "Recovered: from the action's start until as much succeeds as before it, within a tenth. Felt: from "
-        "there until the run is steady again."
+        "From the action's start on: recovered, until as much succeeds as before it, within a tenth; felt, "
+        "until the run is steady again."
     )
     if trial.paired:
         rows += [_measures(f"control (trial {trial.paired.control})", trial.paired.effect)]
