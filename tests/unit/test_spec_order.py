@@ -53,6 +53,25 @@ def test_random_order_runs_every_point_once_in_each_repetition(tmp_path: Path) -
     assert [t.point for t in found] != [t.point for t in planned(tmp_path, "seed=1")]
 
 
+def test_of_n_points_each_stands_at_each_place_once_in_n_repetitions(tmp_path: Path) -> None:
+    points, n = range(1, 13), 12
+    orders = blocks(planned(tmp_path, "repetitions=24"))
+    for square in (orders[:n], orders[n:]):
+        assert all(sorted(order[place] for order in square) == list(points) for place in range(n))
+    assert orders[:n] != orders[n:]
+
+
+def test_points_of_one_cluster_are_balanced_over_its_starts(tmp_path: Path) -> None:
+    found = planned(tmp_path, "reset=truncate", "repetitions=6", "starts=6")
+    starts = [[t.point for t in part] for _, part in groupby(found, key=lambda t: t.group)]
+    one = [start for start in starts if 1 in start]
+    assert all(sorted(start[place] for start in one) == list(range(1, 7)) for place in range(6))
+    two = [[point - 6 for point in start] for start in starts if 1 not in start]
+    assert one == two  # what a place does to a point it does to both systems
+    first = [1 in start for start in starts[::2]]
+    assert sum(first) == 3
+
+
 def test_other_orders(tmp_path: Path) -> None:
     assert blocks(planned(tmp_path, "order=interleaved")) == [list(range(1, 13))] * 3
     assert [t.point for t in planned(tmp_path, "order=listed")][:4] == [1, 1, 1, 2]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -318,6 +319,12 @@ def test_the_worse_window_decides() -> None:
         assert found.word == word
         assert found.mean is None
         assert found.false_alarms == pytest.approx(0.1)  # 100 intervals each: 5 % and 5 %
+
+
+def test_of_an_action_at_the_start_one_window_is_left_and_has_a_mean() -> None:
+    after = replace(judged(False), batches=(0.9, 1.1))
+    found = of_windows(None, after)
+    assert found == replace(after, measure="throughput after the action", alarms=after.false_alarms)
 
 
 def test_recovery_is_no_warm_up() -> None:

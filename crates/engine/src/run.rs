@@ -139,6 +139,7 @@ async fn phases(plan: &Plan, events: &Events) -> Result<(), Failure> {
     ready["pid"] = json!(std::process::id());
     ready["clock"] = json!(ClockPair::now());
     ready["driver"] = driver.facts();
+    ready["schema_s"] = json!(driver.schema().as_secs_f64());
     events.emit("ready", ready);
     let mut runner = PhaseRunner {
         plan,

@@ -68,8 +68,9 @@ class Design(Model):
     rates: Rates = Field(default_factory=dict)
     """Highest rates that are found once; a point offers a share of one as its `load.target`."""
     order: Order = "random"
-    """`random`: each repetition runs every point once, in an order drawn for it. `interleaved`: the same, in
-    the order of the file. `listed`: all repetitions of a point, then the next point's."""
+    """`random`: each repetition runs every point once, in a drawn order in which each of n points comes to
+    stand at each place once in n repetitions. `interleaved`: the same, in the order of the file. `listed`:
+    all repetitions of a point, then the next point's."""
     reset: Reset = "fresh"
     """Between trials: `fresh` a new cluster; `truncate` the same cluster, the table dropped and loaded anew;
     `none` the same cluster and data; `restore` a new start of a cluster whose data were loaded once, kept,

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from steelyard.spec.dataset import RECORDS, data_set, key, without
 from steelyard.spec.kind import declared
 from steelyard.spec.models import Point, Study, Trial
+from steelyard.spec.order import balanced, digest
 from steelyard.spec.workload import ConstantLength, HistogramLength, Workload
 
 KEY_BYTES = 23
@@ -53,13 +54,15 @@ def further_trials(study: Study, known: Sequence[Trial], wanted: Mapping[int, in
     """
     have = {(t.point, t.repetition) for t in known}
     cells = [(p, r) for p in study.cells for r in range(1, wanted.get(p.number, 0) + 1)]
-    cells = _in_blocks([cell for cell in cells if (cell[0].number, cell[1]) not in have], study)
+    cells = [cell for cell in cells if (cell[0].number, cell[1]) not in have]
     number, groups = max(t.number for t in known), _known_groups(study, known)
     data_sets = {key(data_set(t, t.seed)): t.data for t in reversed(known)}
-    if study.reset not in APART:
-        for point, repetition in cells:
-            groups.setdefault(_cluster(study, point, repetition), max(groups.values()) + 1)
-        cells.sort(key=lambda cell: groups[_cluster(study, *cell)])
+    starts: dict[tuple[str, int], list[Cell]] = {}
+    for cell in sorted(cells, key=lambda cell: cell[1]):
+        start = _cluster(study, *cell)
+        groups.setdefault(start, max(groups.values()) + 1)
+        starts.setdefault(start, []).append(cell)
+    cells = [c for start in sorted(starts, key=groups.__getitem__) for c in _in_blocks(starts[start], study)]
     return [
         _trial(
             study, point, repetition, number + n, groups.get(_cluster(study, point, repetition), 0), data_sets
@@ -134,18 +137,13 @@ def _first_operation(study: Study, point: Point, repetition: int, number: int) -
 
 def trial_seed(seed: int, repetition: int) -> int:
     """The seed of one repetition, from the study's: a study can be repeated draw for draw."""
-    return _digest(seed, repetition) >> 1  # 63 bits: fits the signed integers of TOML and Parquet
+    return digest(seed, repetition) >> 1  # 63 bits: fits the signed integers of TOML and Parquet
 
 
 def plan_hash(planned: Iterable[Trial]) -> str:
     """What tells two plans apart: every setting of every trial, in order."""
     text = json.dumps([trial.model_dump(mode="json") for trial in planned], sort_keys=True, default=str)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
-
-
-def _digest(*words: object) -> int:
-    text = "/".join(map(str, words))
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
 
 
 def _groups(study: Study) -> list[list[Cell]]:
@@ -166,10 +164,8 @@ def _groups(study: Study) -> list[list[Cell]]:
 
 
 def _sorted(clusters: list[list[Point]], start: int, study: Study) -> list[list[Point]]:
-    """The clusters in the order of this start; a random one is drawn anew for each."""
-    if study.order != "random":
-        return clusters
-    return sorted(clusters, key=lambda points: _digest(study.seed, "group", start, points[0].number))
+    """The clusters in the order of this start."""
+    return balanced(clusters, start, study.seed, "group") if study.order == "random" else clusters
 
 
 def _start(repetition: int, study: Study) -> int:
@@ -193,10 +189,12 @@ def _ordered(points: Sequence[Point], study: Study) -> list[Cell]:
 
 def _in_blocks(cells: Iterable[Cell], study: Study) -> list[Cell]:
     """Repetition by repetition; the points of each in the order of the file, or in one drawn for it."""
-    if study.order != "random":
-        return sorted(cells, key=lambda cell: cell[1])
-    # by a hash, not a shuffle: it stays the same in every version of Python
-    return sorted(cells, key=lambda cell: (cell[1], _digest(study.seed, "order", cell[1], cell[0].number)))
+    blocks: dict[int, list[Cell]] = {}
+    for cell in sorted(cells, key=lambda cell: cell[1]):
+        blocks.setdefault(cell[1], []).append(cell)
+    if study.order == "random":
+        blocks = {r: balanced(block, r - 1, study.seed, "order") for r, block in blocks.items()}
+    return [cell for block in blocks.values() for cell in block]
 
 
 def mean_field_length(workload: Workload) -> float:

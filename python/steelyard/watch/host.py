@@ -140,6 +140,7 @@ def _file_system(path: Path, mounts: str, facts: Facts) -> dict[str, Any]:
     volume.take("free_bytes", lambda: shutil.disk_usage(here).free)
     queue = _queue(here)
     volume.take("rotational", lambda: _must(queue / "rotational") == "1")
+    volume.take("read_ahead_bytes", lambda: int(_must(queue / "read_ahead_kb")) * 1024)
     volume.take("scheduler", lambda: chosen(_must(queue / "scheduler")))
     facts.missing.update({f"file_systems.{path}.{what}": why for what, why in volume.missing.items()})
     return volume.found

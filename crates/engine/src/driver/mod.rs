@@ -129,6 +129,11 @@ pub trait Database: Send + Sync {
     /// the read that brought the answer, `kernel` likewise, with the kernel's stamp of the answer's arrival.
     fn facts(&self) -> Value;
 
+    /// Time spent on having the table, which is none of connecting: YCSB's client finds one.
+    fn schema(&self) -> Duration {
+        Duration::ZERO
+    }
+
     /// What its connections have done so far; None without sockets.
     fn traffic(&self) -> Option<steelyard_multiplexer::Traffic> {
         None

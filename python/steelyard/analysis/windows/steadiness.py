@@ -15,7 +15,7 @@ def of_windows(before: Steady | None, after: Steady | None) -> Steady | None:
 
     The worse of the two counts: no steady state, then too short, then steady. A warm-up is one of what comes
     before; what changes at the beginning of what comes after is the action's doing. A mean over both would be
-    one of two states, so there is none.
+    one of two states, so there is none; of a run with one window (an action at its start) it is that one's.
 
     Args:
         before, after: of each window; None where it is none.
@@ -28,9 +28,15 @@ def of_windows(before: Steady | None, after: Steady | None) -> Steady | None:
     if not judged:
         return None
     alarms = sum(found.false_alarms for found, _ in judged)  # either may be one
+    alone = len(judged) == 1
     named = [
         replace(
-            found, measure=f"{found.measure} {where}", mean=None, half_width=None, alarms=alarms, batches=()
+            found,
+            measure=f"{found.measure} {where}",
+            alarms=alarms,
+            mean=found.mean if alone else None,
+            half_width=found.half_width if alone else None,
+            batches=found.batches if alone else (),
         )
         for found, where in judged
     ]

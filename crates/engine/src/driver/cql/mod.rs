@@ -36,6 +36,7 @@ use session::CqlSession;
 use statements::Statements;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 use wire::establish::Access;
 
 /// A way to a cluster, its statements prepared.
@@ -43,6 +44,8 @@ pub struct Cql {
     session: Mutex<Option<CqlSession>>,
     counters: Arc<Counters>,
     facts: Value,
+    /// What having the table took.
+    schema: Duration,
 }
 
 impl Cql {
@@ -70,8 +73,11 @@ impl Cql {
         };
         let session = Arc::new(connect::session(options, &names.keyspace, &access).await?);
         let cluster = Cluster::ask(&session).await?;
+        let mut schema = Duration::ZERO;
         let statements = if plan.engine.index == 0 {
+            let began = Instant::now();
             schema::create(&session, options, &names).await?;
+            schema = began.elapsed();
             Statements::prepare(&session, &names, &plan.workload, &chosen).await?
         } else {
             wait::for_table(&session, &names, plan, &chosen).await?
@@ -106,6 +112,7 @@ impl Cql {
             session: Mutex::new(Some(session)),
             counters,
             facts,
+            schema,
         })
     }
 }
@@ -127,6 +134,10 @@ impl Database for Cql {
 
     fn facts(&self) -> Value {
         self.facts.clone()
+    }
+
+    fn schema(&self) -> Duration {
+        self.schema
     }
 
     fn traffic(&self) -> Option<steelyard_multiplexer::Traffic> {

@@ -28,7 +28,7 @@ use serde_json::Value;
 use session::HbaseSession;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use steelyard_hbase::{
     Client, Delete, Direct, Durability, Error, Get, Item, Once, Place, Put, Scan, Table,
 };
@@ -47,6 +47,8 @@ pub struct Hbase {
     /// Writes are collected up to so much; 0: each is sent alone.
     buffer_bytes: u64,
     facts: Value,
+    /// What having the table took, and its regions served.
+    schema: Duration,
     /// To each server.
     connections: u32,
     /// What the event loop's connections have done, and the region servers.
@@ -65,8 +67,10 @@ impl Hbase {
             .await
             .map_err(outcome::unopened)?;
         let table = client.table(&options.table).map_err(outcome::unopened)?;
+        let began = Instant::now();
         table::prepare(&client, &table, options, plan).await?;
         Ok(Self {
+            schema: began.elapsed(),
             facts: facts::gather(&client, &table, options).await?,
             names: Names::new(&options.family, &plan.workload),
             buffer_bytes: options.client_buffering,
@@ -254,6 +258,10 @@ impl Database for Opened {
 
     fn facts(&self) -> Value {
         self.0.facts.clone()
+    }
+
+    fn schema(&self) -> Duration {
+        self.0.schema
     }
 
     fn traffic(&self) -> Option<steelyard_multiplexer::Traffic> {
