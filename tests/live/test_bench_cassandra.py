@@ -26,7 +26,8 @@ def test_three_nodes_at_quorum(command: Start) -> None:
     assert {"node1", "node2", "node3"} <= set(trial.system()["source"])
     servers = {folder.name for folder in (trial.path / "servers").iterdir()}
     assert {"node1", "node2", "node3"} <= servers
-    assert all(manifest["timing"][step] > 0 for step in ("up", "load", "settle", "run", "down"))
+    steps = ("up", "engines", "schema", "load", "settle", "run", "down")
+    assert all(manifest["timing"][step] > 0 for step in steps)
     assert manifest["system"]["durability"]
 
 
