@@ -237,7 +237,7 @@ class TrialRun:
         return fleet
 
     def _apart_schema(self, fleet: Fleet) -> None:
-        """Having the table is no part of connecting, which is in the run time as YCSB counts it: it finds one."""
+        """Having the table is no part of connecting, which YCSB counts as run time: it finds one."""
         spent = float(fleet.ready[0].get("schema_s", 0))
         self.manifest.timing["schema"] = spent
         self.manifest.timing["engines"] -= spent

@@ -16,14 +16,14 @@ def digest(*words: object) -> int:
 
 
 def balanced(things: Sequence[T], row: int, *of: object) -> list[T]:
-    """One row of a drawn Latin square, by R. A. Fisher and F. Yates: of n things each stands at each place
-    exactly once in n rows, and a new square is drawn for the next n.
+    """One row of a drawn Latin square (Fisher, The Design of Experiments, 1935): of n things each stands
+    at each place exactly once in n rows, and a new square is drawn for the next n.
 
-    What runs first on a cluster meets cold servers: orders that are drawn one by one give one thing that place
-    more often than another, and servers that warm up then pass for a difference between the two.
+    What runs first on a cluster meets cold servers: orders drawn one by one give one thing that place more
+    often than another, and that servers warm up then passes for a difference between the two.
 
     Args:
-        things: what is ordered.
+        things: n that are to be ordered.
         row: which order of it, from 0.
         of: what tells this drawing from others, the seed first.
     """
