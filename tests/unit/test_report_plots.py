@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 import pytest
 from made import maker
 from pydantic import ValidationError
 
+from steelyard.analysis.evidence import Cell
 from steelyard.errors import InputError
 from steelyard.report import write_report
 from steelyard.report.model import build
 from steelyard.report.study.answers import answers
+from steelyard.report.study.plot_rows import Cells
 from steelyard.report.study.plots import Drawn, y_axis
 from steelyard.spec.plots import Plot
 from steelyard.spec.read import read_study
@@ -95,6 +97,18 @@ def test_a_figure_is_drawn_over_that_at_a_level(drawn: dict[str, Drawn]) -> None
     assert [row["x"] for row in ratios] == [1, 4, 16]
     assert all(1.2 < row["y"] < 1.7 for row in ratios)
     assert {row["y"] for row in line(drawn["figure-ordered"], "consistency ONE")} == {1}
+
+
+def test_what_is_zipped_moves_with_the_level_that_a_figure_is_drawn_over() -> None:
+    keys = [
+        (("nodes", nodes), ("clients", 10 * nodes), ("workload", workload))
+        for nodes in (3, 5)
+        for workload in ("a", "c")
+    ]
+    cells = Cells(dict.fromkeys(keys, cast(Cell, None)), lambda _trial, _metric: None)
+    plot = Plot(id="f", title="t", x="nodes", y=("ok_per_s",), relative={"nodes": 3})
+    assert [cells.base(plot, key) for key in keys] == [*keys[:2], *keys[:2]]
+    assert cells.base(plot.model_copy(update={"relative": {"nodes": 4}}), keys[0]) is None
 
 
 def test_an_axis_of_several_figures_says_what_they_share() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,12 +54,27 @@ class Cells:
             return
         found, factor = sample.interval, unit_of(metric, plot.unit)[0]
         if plot.relative:
-            factor, over = 1.0, tuple((c, level_value(plot.relative.get(c, level))) for c, level in key)
-            base = self.of[over].sample(metric) if over in self.of else None
+            factor, over = 1.0, self.base(plot, key)
+            base = self.of[over].sample(metric) if over else None
             if base is None:
                 return
             found = versus(base, sample).interval() if over != key else Interval(1.0, 1.0, 1.0, sample.count)
         yield {"x": x, **_bounded(found, factor), "trials": len(sample.runs.values)}
+
+    def base(self, plot: Plot, key: Key) -> Key | None:
+        """The cell that one is drawn over: at the levels of `relative`, and of what is zipped with them."""
+        over = {c: level_value(level) for c, level in plot.relative.items() if c in dict(key)}
+        zipped = {c for c, _ in key if c not in over and self._follows(c, over)}
+        wanted = {c: over.get(c, level) for c, level in key if c not in zipped}
+        return next((k for k in self.of if wanted.items() <= dict(k).items()), None)
+
+    def _follows(self, column: str, others: Iterable[str]) -> bool:
+        """Whether a column has one level for each of the others'."""
+        found: dict[tuple[Any, ...], set[Any]] = {}
+        for key in self.of:
+            levels = dict(key)
+            found.setdefault(tuple(levels.get(c) for c in others), set()).add(levels.get(column))
+        return all(len(levels) == 1 for levels in found.values())
 
     def _by_second(self, cell: Cell, metric: str, factor: float) -> Iterator[Row]:
         """The median trial of each second, within the least and the greatest."""
