@@ -1,4 +1,4 @@
 """What the benches against other clients share: a JVM told by lines, what a run costs, the other CQL clients.
 
-`benches/cql_client.py` and `benches/hbase_client.py` are the commands.
+`benches/cql_client.py` and `benches/hbase_client.py` are the commands. Tests run YCSB itself by `ycsb`.
 """

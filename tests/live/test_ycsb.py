@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from real_ycsb import CALL, LIMIT_S, parsed
+from peers.ycsb import CALL, LIMIT_S, parsed
 
 from steelyard.results.read import TrialResult, open_run
 from steelyard.systems.cassandra.cql_probe import ask

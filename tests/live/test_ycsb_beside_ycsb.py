@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from real_ycsb import JAVA, Done, RealYcsb, ours, parsed
+from peers.ycsb import JAVA, Done, RealYcsb, ours, parsed
 
 from steelyard.hosts.artifacts import fetch
 from steelyard.systems.cassandra.cql_probe import ask

@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 import pytest
-from real_ycsb import Done, ours, parsed
+from peers.ycsb import Done, ours, parsed
 
 from steelyard.systems.hbase.testbed import HBaseTestbed
 

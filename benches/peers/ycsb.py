@@ -12,7 +12,7 @@ from pathlib import Path
 
 from steelyard.hosts.artifacts import fetch
 
-JAVA = Path(__file__).parents[2] / "java"
+JAVA = Path(__file__).resolve().parents[2] / "java"
 CORE = "site.ycsb:core:0.17.0"
 CALL = "from steelyard.cli import app; app()"
 LIMIT_S = 200
