@@ -10,11 +10,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from peers.jvm import JAVA
 from steelyard.hosts.artifacts import fetch
 
-JAVA = Path(__file__).resolve().parents[2] / "java"
 CORE = "site.ycsb:core:0.17.0"
+DRIVER = "com.datastax.cassandra:cassandra-driver-core:3.0.0"
+"""What YCSB 0.17.0's `cassandra-cql` is built on (`cassandra.cql.version` of its pom.xml)."""
 CALL = "from steelyard.cli import app; app()"
+SHORT = ("-XX:TieredStopAtLevel=1",)
+"""Options of a JVM that starts soon; what it runs for long is slower."""
 LIMIT_S = 200
 
 Output = dict[str, dict[str, float]]
@@ -29,11 +33,20 @@ class RealYcsb:
         sources: Java files to be compiled for it.
         jars: class path of what they use.
         folder: receives the classes.
+        options: of its JVM.
     """
 
-    def __init__(self, binding: str, sources: Sequence[Path] = (), jars: str = "", *, folder: Path) -> None:
+    def __init__(
+        self,
+        binding: str,
+        sources: Sequence[Path] = (),
+        jars: str = "",
+        *,
+        folder: Path,
+        options: Sequence[str] = SHORT,
+    ) -> None:
         core = fetch("ycsb-0.17.0", [CORE]).folder
-        self._words = ["java", "-XX:TieredStopAtLevel=1", "-cp", f"{folder}:{jars}:{core}/*"]
+        self._words = ["java", *options, "-cp", f"{folder}:{jars}:{core}/*"]
         self._words += ["site.ycsb.Client", "-db", binding]
         if sources:
             words = ["javac", "-nowarn", "-d", str(folder), "-cp", f"{jars}:{core}/*"]
@@ -41,12 +54,28 @@ class RealYcsb:
 
     def __call__(self, action: str, *words: str) -> Done:
         """Run it to its end; `action` is `load` or `run`."""
-        return _run([*self._words, {"load": "-load", "run": "-t"}[action], *words])
+        return _run(self.command(action, *words))
+
+    def command(self, action: str, *words: str) -> list[str]:
+        """The words that start it."""
+        return [*self._words, {"load": "-load", "run": "-t"}[action], *words]
+
+
+def over_cql(folder: Path, options: Sequence[str] = SHORT) -> RealYcsb:
+    """YCSB's client over CQL; `folder` receives the classes."""
+    jars = fetch(DRIVER.split(":", 1)[1].replace(":", "-"), [DRIVER]).folder
+    sources = [JAVA / "ycsb" / "CqlBinding.java"]
+    return RealYcsb("CqlBinding", sources, f"{jars}/*", folder=folder, options=options)
 
 
 def ours(action: str, database: str, *words: str) -> Done:
     """`steelyard ycsb ACTION DATABASE WORDS`, run to its end."""
-    return _run([sys.executable, "-c", CALL, "ycsb", action, database, "--no-result", *words])
+    return _run(our_command(action, database, *words))
+
+
+def our_command(action: str, database: str, *words: str) -> list[str]:
+    """The words that start it."""
+    return [sys.executable, "-c", CALL, "ycsb", action, database, "--no-result", *words]
 
 
 def _run(words: Sequence[str]) -> Done:
@@ -58,6 +87,6 @@ def parsed(text: str) -> Output:
     found: Output = {}
     for line in text.splitlines():
         section, measurement, value = line.split(", ")
-        assert (section[0], section[-1]) == ("[", "]"), line
+        assert (section[0], section[-1]) == ("[", "]"), line  # noqa: S101 - tests ask for it
         found.setdefault(section[1:-1], {})[measurement] = float(value)
     return found

@@ -1,19 +1,20 @@
-import com.datastax.oss.driver.api.core.ConsistencyLevel;
-import com.datastax.oss.driver.api.core.CqlIdentifier;
-import com.datastax.oss.driver.api.core.CqlSession;
-import com.datastax.oss.driver.api.core.DriverException;
-import com.datastax.oss.driver.api.core.cql.ColumnDefinition;
-import com.datastax.oss.driver.api.core.cql.ResultSet;
-import com.datastax.oss.driver.api.core.cql.Row;
-import com.datastax.oss.driver.api.core.cql.SimpleStatement;
-import java.net.InetSocketAddress;
+import com.datastax.driver.core.Cluster;
+import com.datastax.driver.core.ColumnDefinitions;
+import com.datastax.driver.core.ConsistencyLevel;
+import com.datastax.driver.core.PreparedStatement;
+import com.datastax.driver.core.ResultSet;
+import com.datastax.driver.core.Row;
+import com.datastax.driver.core.Session;
+import com.datastax.driver.core.exceptions.DriverException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import java.util.Set;
 import java.util.Vector;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import site.ycsb.ByteIterator;
 import site.ycsb.DB;
@@ -22,33 +23,57 @@ import site.ycsb.StringByteIterator;
 
 /**
  * A binding of YCSB's for CQL, on the table and with the properties of its {@code cassandra-cql}: hosts, port,
- * cassandra.keyspace.
+ * cassandra.keyspace, cassandra.readconsistencylevel and cassandra.writeconsistencylevel (ONE).
  *
- * <p>YCSB's core is published, its bindings are not; this one lets the tests run YCSB itself beside ours.
+ * <p>YCSB's core is published, its bindings are not; this one lets tests and benches run YCSB itself beside ours. As
+ * in 0.17.0 all threads share one session of driver 3.0.0, and statements are prepared.
  */
 public final class CqlBinding extends DB {
-    private CqlSession session;
+    private static final Map<String, PreparedStatement> PREPARED = new ConcurrentHashMap<>();
+    private static int users;
+    private static Cluster cluster;
+    private static Session session;
+
+    private ConsistencyLevel reads;
+    private ConsistencyLevel writes;
 
     @Override
     public void init() {
-        String host = getProperties().getProperty("hosts").split(",")[0];
-        int port = Integer.parseInt(getProperties().getProperty("port", "9042"));
-        session = CqlSession.builder()
-                .addContactPoint(new InetSocketAddress(host, port))
-                .withLocalDatacenter(getProperties().getProperty("datacenter", "datacenter1"))
-                .withKeyspace(CqlIdentifier.fromInternal(getProperties().getProperty("cassandra.keyspace", "ycsb")))
-                .build();
+        reads = ConsistencyLevel.valueOf(getProperties().getProperty("cassandra.readconsistencylevel", "ONE"));
+        writes = ConsistencyLevel.valueOf(getProperties().getProperty("cassandra.writeconsistencylevel", "ONE"));
+        join(getProperties());
     }
 
     @Override
     public void cleanup() {
-        session.close();
+        leave();
+    }
+
+    private static synchronized void join(Properties given) {
+        users++;
+        if (session == null) {
+            cluster = Cluster.builder()
+                    .addContactPoints(given.getProperty("hosts").split(","))
+                    .withPort(Integer.parseInt(given.getProperty("port", "9042")))
+                    .build();
+            session = cluster.connect(given.getProperty("cassandra.keyspace", "ycsb"));
+        }
+    }
+
+    private static synchronized void leave() {
+        users--;
+        if (users == 0) {
+            PREPARED.clear();
+            cluster.close();
+            session = null;
+        }
     }
 
     @Override
     public Status read(String table, String key, Set<String> fields, Map<String, ByteIterator> result) {
         return asked(() -> {
-            Row row = execute("SELECT " + columns(fields) + " FROM " + table + " WHERE y_id = ? LIMIT 1", key).one();
+            Row row = execute(reads, "SELECT " + columns(fields) + " FROM " + table + " WHERE y_id = ? LIMIT 1", key)
+                    .one();
             if (row == null) {
                 return Status.NOT_FOUND;
             }
@@ -62,7 +87,7 @@ public final class CqlBinding extends DB {
             String table, String start, int count, Set<String> fields, Vector<HashMap<String, ByteIterator>> result) {
         String text = "SELECT " + columns(fields) + " FROM " + table + " WHERE token(y_id) >= token(?) LIMIT ?";
         return asked(() -> {
-            for (Row row : execute(text, start, count)) {
+            for (Row row : execute(reads, text, start, count)) {
                 HashMap<String, ByteIterator> found = new HashMap<>();
                 take(row, found);
                 result.add(found);
@@ -79,7 +104,7 @@ public final class CqlBinding extends DB {
         String marks = String.join(", ", Collections.nCopies(bound.size(), "?"));
         String text = "INSERT INTO " + table + " (y_id, " + String.join(", ", names) + ") VALUES (" + marks + ")";
         return asked(() -> {
-            execute(text, bound.toArray());
+            execute(writes, text, bound.toArray());
             return Status.OK;
         });
     }
@@ -92,7 +117,7 @@ public final class CqlBinding extends DB {
     @Override
     public Status delete(String table, String key) {
         return asked(() -> {
-            execute("DELETE FROM " + table + " WHERE y_id = ?", key);
+            execute(writes, "DELETE FROM " + table + " WHERE y_id = ?", key);
             return Status.OK;
         });
     }
@@ -110,8 +135,9 @@ public final class CqlBinding extends DB {
         }
     }
 
-    private ResultSet execute(String text, Object... values) {
-        return session.execute(SimpleStatement.newInstance(text, values).setConsistencyLevel(ConsistencyLevel.QUORUM));
+    private static ResultSet execute(ConsistencyLevel level, String text, Object... values) {
+        PreparedStatement statement = PREPARED.computeIfAbsent(text, session::prepare);
+        return session.execute(statement.bind(values).setConsistencyLevel(level));
     }
 
     private static String columns(Set<String> fields) {
@@ -119,11 +145,10 @@ public final class CqlBinding extends DB {
     }
 
     private static void take(Row row, Map<String, ByteIterator> result) {
-        for (ColumnDefinition column : row.getColumnDefinitions()) {
-            String name = column.getName().asInternal();
+        for (ColumnDefinitions.Definition column : row.getColumnDefinitions()) {
             String value = row.getString(column.getName());
-            if (!name.equals("y_id") && value != null) {
-                result.put(name, new StringByteIterator(value));
+            if (!column.getName().equals("y_id") && value != null) {
+                result.put(column.getName(), new StringByteIterator(value));
             }
         }
     }

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.ycsb import JAVA, Done, RealYcsb, ours, parsed
+from peers.ycsb import JAVA, Done, RealYcsb, ours, over_cql, parsed
 
-from steelyard.hosts.artifacts import fetch
 from steelyard.systems.cassandra.cql_probe import ask
 from steelyard.systems.cassandra.login import CqlPlace
 from steelyard.systems.cassandra.testbed import CassandraTestbed
@@ -22,7 +21,6 @@ pytestmark = pytest.mark.beside
 
 WORKLOADS = Path(__file__).parents[2] / "workloads"
 INTEGRITY = ("-p", "dataintegrity=true")
-JAVA_DRIVER = "org.apache.cassandra:java-driver-core:4.19.0"
 THREADS = ("-threads", "4")
 ONLY_THEIRS = re.compile(r"(Intended-|Hdr|Bucket)?CLEANUP|TOTAL_GC(S|_TIME(_%)?)_[A-Z].*")
 """Sections of the moment in which each thread closes its connection, and of each collector of a JVM."""
@@ -120,9 +118,10 @@ def _cassandra(testbed: CassandraTestbed, name: str, folder: Path) -> Pair:
         f"TABLE {name}.usertable (y_id varchar PRIMARY KEY, {fields})",
     ):
         ask(CqlPlace(host, port), f"CREATE {made}", timeout_s=30)
-    jars = fetch(JAVA_DRIVER.split(":", 1)[1].replace(":", "-"), [JAVA_DRIVER]).folder
-    real = RealYcsb("CqlBinding", [JAVA / "ycsb" / "CqlBinding.java"], f"{jars}/*", folder=folder)
-    words = ["-p", f"hosts={host}", "-p", f"port={port}", "-p", f"cassandra.keyspace={name}"]
+    real = over_cql(folder)
+    said = [f"hosts={host}", f"port={port}", f"cassandra.keyspace={name}"]
+    said += [f"cassandra.{kind}consistencylevel=QUORUM" for kind in ("read", "write")]
+    words = [word for one in said for word in ("-p", one)]
     return Pair(
         lambda action, *more: ours(action, "cassandra-cql", *words, *more),
         lambda action, *more: real(action, *more, *words),

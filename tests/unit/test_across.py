@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import html
 import json
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 from made import DATA, maker
 from typer.testing import CliRunner
 
+from steelyard.analysis.stats.runs import Interval
 from steelyard.cli import app
 from steelyard.errors import InputError
+from steelyard.report import write_report
 from steelyard.report.across import model as across_model
 from steelyard.report.across.model import Across, Ours, build_across
 from steelyard.report.across.render import headline, page, question_table, render_json
+from steelyard.report.machine import jsonable
 from steelyard.report.page import RENDERERS
 from steelyard.spec.papers import Paper, Question
 
@@ -228,6 +232,55 @@ def test_a_result_of_no_shipped_study_is_refused(run: Path, monkeypatch: pytest.
         build_across([run], papers(), QUESTIONS)
     with pytest.raises(InputError, match="it is no run of a study with claims"):
         build_across([DATA / "results" / "sample"], papers(), QUESTIONS)
+
+
+@pytest.mark.parametrize("format", ["claims", "json"])
+def test_what_a_report_wrote_down_says_the_same_as_the_run(
+    built: Across, run: Path, tmp_path: Path, format: str
+) -> None:
+    kept = write_report(run, format, tmp_path / "kept.json")
+    model = build_across([kept], papers(), QUESTIONS)
+    assert [asked.ours for asked in model.questions] == [
+        tuple(replace(one, run=one.run.replace(str(run), str(kept))) for one in asked.ours)
+        for asked in built.questions
+    ]
+
+
+def test_an_interval_without_an_end_comes_back_without_one(run: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "claims.json"
+    told = json.loads(write_report(run, "claims", kept).read_text())
+    (slower,) = (one for one in told["claims"] if one["id"] == "slower")
+    slower["estimate"] = json.loads(jsonable_text(Interval(0.5, 0, float("inf"), 2)))
+    kept.write_text(json.dumps(told))
+    ratio = ours(build_across([kept], papers(), QUESTIONS), "level")["slower"].ratio
+    assert ratio == Interval(2, 0, float("inf"), 2)
+
+
+def jsonable_text(interval: Interval) -> str:
+    return json.dumps(jsonable(asdict(interval)), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ('{"format": 1,\n"x"}', r"kept.json:2: not JSON"),
+        ('{"format": 99}', r"kept.json: it is no report of format 1"),
+        ("[]", r"kept.json: it is no report of format 1"),
+        ('{"format": 1, "study": {"name": "claimed"}}', r"kept.json: .* 'claims' is missing"),
+        ('{"format": 1, "study": {"name": "claimed", "claims": [1]}}', r"kept.json: its claims cannot be read"),
+    ],
+)
+def test_a_file_that_is_no_report_of_claims_is_refused(tmp_path: Path, text: str, answer: str) -> None:
+    kept = tmp_path / "kept.json"
+    kept.write_text(text)
+    with pytest.raises(InputError, match=answer):
+        build_across([kept], papers(), QUESTIONS)
+
+
+def test_a_run_without_claims_has_none_to_be_kept(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="it is no run of a study with claims"):
+        write_report(DATA / "results" / "sample", "claims", tmp_path / "claims.json")
+    assert not (tmp_path / "claims.json").exists()
 
 
 def words(*told: str) -> tuple[int, str]:

@@ -213,6 +213,29 @@ def test_how_far_the_nodes_parts_lie_apart() -> None:
     assert (found["data_imbalance"], found["data_variation"]) == (None, None)
 
 
+def test_requests_are_shared_as_the_client_counted_where_it_names_nodes() -> None:
+    """Of its phase alone; a node that was never sent any has none, and servers' counters are for a client that
+    does not know."""
+    told = [(f"node{n}", "server_client_reads_total", [float(n * s) for s in range(11)]) for n in (1, 2, 3)]
+    frame = system(*told, ("master1", "cpu_seconds_total", [50.0 * s for s in range(11)]))
+    phase = phase_from_summary(facts(), {})
+
+    def found(*rows: tuple[str, int, str, int]) -> dict[str, float | None]:
+        columns = {"phase": pl.String, "t_ns": pl.Int64, "coordinator": pl.String, "attempts": pl.Int64}
+        return reasons(
+            frame, phase, ["master1"], coordinators=pl.DataFrame(rows, schema=columns, orient="row")
+        )
+
+    start = phase.start_ns
+    sent = found(
+        (phase.name, start, "a", 20), (phase.name, start, "b", 10), (phase.name, start + 1, "b", 30),
+        ("warmup", start, "c", 99), (phase.name, start - 1, "c", 99),
+    )  # fmt: skip
+    assert sent["requests_imbalance"] == pytest.approx(2.0)
+    assert sent["requests_variation"] == pytest.approx(np.std([20, 40, 0]) / 20)
+    assert found()["requests_imbalance"] == pytest.approx(1.5)
+
+
 def test_a_node_is_held_back_in_a_share_of_its_quotas_periods() -> None:
     seconds = [float(n) for n in range(11)]
     frame = system(

@@ -90,6 +90,12 @@ CASES = [
     ),
     ("censored", {"phase": phase(unsent=5, unanswered=3)}, "5 operations that were due"),
     ("littles_law", {"phase": phase(in_flight_cap=16)}, "throughput x mean response is 8.0 (50 % off)"),
+    ("littles_law", {"phase": phase(in_flight_cap=16)}, "had no CPU left"),
+    (
+        "littles_law",
+        {"phase": phase(in_flight_cap=16, pacing={"lag": {"p50_ns": 6 * 10**6}})},
+        "8,000 us for each, most of it until an answer that had arrived was read (6,000 us, median)",
+    ),
     ("client_busy", {"costs": (ENGINE,)}, "0.97 cores"),
     (
         "client_takes_cores",

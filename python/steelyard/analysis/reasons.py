@@ -31,6 +31,7 @@ class Around:
         seconds: its length.
         cores: of the machine; None where nobody said.
         quota: cores that the serving nodes may use together; None where one has no limit.
+        coordinated: attempts that the client sent to each node; empty where its driver names none.
     """
 
     window: Window
@@ -39,6 +40,7 @@ class Around:
     seconds: float
     cores: float | None
     quota: float | None
+    coordinated: tuple[float, ...] = ()
 
     def all(self, *metrics: str) -> float | None:
         """Increase a second of counters, over all nodes."""
@@ -124,8 +126,17 @@ def _rates(*counters: str) -> Callable[[Around], list[float]]:
     return lambda around: around.levels(lambda name: around.window.rate(name, *counters))
 
 
+def _requests(around: Around) -> list[float]:
+    """As the client counted, and as servers do where it did not: what these tell is renewed every few seconds,
+    so that a short run lies between two readings."""
+    if not around.coordinated:
+        return _rates(*REQUESTS)(around)
+    never = max(len(around.serving) - len(around.coordinated), 0)
+    return [*around.coordinated, *[0.0] * never]
+
+
 SHARED: Mapping[str, Callable[[Around], list[float]]] = {
-    "requests": _rates(*REQUESTS),
+    "requests": _requests,
     "replica": _rates("server_local_reads_total", "server_local_writes_total"),
     "cpu": _rates(CPU),
     "data": _held,
@@ -203,6 +214,7 @@ def reasons(
     masters: Collection[str] = (),
     cores: float | None = None,
     quotas: Mapping[str, float | None] | None = None,
+    coordinators: pl.DataFrame | None = None,
 ) -> dict[str, float | None]:
     """Every figure, None where it is not known.
 
@@ -212,10 +224,20 @@ def reasons(
         masters: nodes that serve no data.
         cores: of the machine.
         quotas: cores that each node may use, by its name; None of one without a limit.
+        coordinators: rows of coordinators.parquet.
     """
     window = Window(system, phase.start_ns, phase.end_ns)
     serving = tuple(name for name in nodes(system) if name not in masters)
     limits = [limit for name in serving if (limit := (quotas or {}).get(name)) is not None]
     quota = sum(limits) if len(limits) == len(serving) else None
-    around = Around(window, serving, phase.total.count, phase.seconds, cores, quota)
+    sent = _sent(coordinators, phase) if coordinators is not None else ()
+    around = Around(window, serving, phase.total.count, phase.seconds, cores, quota, sent)
     return {name: read(around) for name, read in READ.items()}
+
+
+def _sent(coordinators: pl.DataFrame, phase: Phase) -> tuple[float, ...]:
+    """Attempts that each node was sent in a phase, of those that were sent any."""
+    of = coordinators.filter(
+        pl.col("phase") == phase.name, pl.col("t_ns").is_between(phase.start_ns, phase.end_ns)
+    )
+    return tuple(map(float, of.group_by("coordinator").agg(pl.col("attempts").sum())["attempts"]))

@@ -13,7 +13,10 @@ EXAMPLE = "Example: steelyard report results/RUN --format html"
 def report(
     run: Annotated[Path, typer.Argument(help="The result folder, which holds run.json.")],
     format_: Annotated[
-        str, typer.Option("--format", help="html, md, json, or text (which is printed).")
+        str,
+        typer.Option(
+            "--format", help="html, md, json, claims (JSON without trials), or text (which is printed)."
+        ),
     ] = "text",
     out: Annotated[
         Path | None,

@@ -111,7 +111,9 @@ def papers(
 def across(
     results: Annotated[
         list[Path] | None,
-        typer.Argument(help="Runs of shipped studies; without any, what papers say stands alone."),
+        typer.Argument(
+            help="Runs of shipped studies, or their claims.json; without any, what papers say stands alone."
+        ),
     ] = None,
     *,
     question: Annotated[
@@ -125,7 +127,8 @@ def across(
     each other.
 
     Each answer of a paper is judged by claims of shipped studies. Give runs of these to have their verdicts
-    beside the papers' figures; the others stay 'not run'.
+    beside the papers' figures; the others stay 'not run'. In place of a run's folder stands what
+    `steelyard report RUN --format claims` wrote of it.
     """
     require_format(format_)
     from steelyard.report.across.model import build_across

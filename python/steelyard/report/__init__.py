@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 
     from steelyard.report.model import ReportModel
 
-FORMATS = {"html": "report.html", "md": "report.md", "json": "report.json", "text": "report.txt"}
+FORMATS = {
+    "html": "report.html",
+    "md": "report.md",
+    "json": "report.json",
+    "claims": "claims.json",
+    "text": "report.txt",
+}
 """Format -> the file's name inside the run's folder."""
 
 
@@ -36,7 +42,7 @@ def text_report(run: Path, console: Console) -> None:
 
 
 def write_report(run: Path, format: str, out: Path | None = None, *, charts: bool = True) -> Path:
-    """Write the report of a result folder as `html`, `md`, `json` or `text`, with charts beside html and md.
+    """Write the report of a result folder in one of the `FORMATS`, with charts beside html and md.
 
     Args:
         run: the folder that holds run.json.
@@ -48,7 +54,7 @@ def write_report(run: Path, format: str, out: Path | None = None, *, charts: boo
         The file written; an earlier report is replaced.
 
     Raises:
-        InputError: the folder is no result, or the format unknown.
+        InputError: the folder is no result, or has no claims to be written; the format is unknown.
     """
     if format not in FORMATS:
         raise InputError(
@@ -75,10 +81,11 @@ def _renderer(format: str) -> Callable[[ReportModel, Path | None], str]:
         from steelyard.report.markdown import render_markdown
 
         return render_markdown
-    if format == "json":
-        from steelyard.report.machine import render_json
+    if format in ("json", "claims"):
+        from steelyard.report.machine import render_claims, render_json
 
-        return lambda model, _: render_json(model)
+        render = render_json if format == "json" else render_claims
+        return lambda model, _: render(model)
     from steelyard.report.text import render_text
 
     return lambda model, _: render_text(model)

@@ -1,4 +1,4 @@
-"""The report as JSON for other programs: the model's numbers, units in their names."""
+"""The report as JSON for other programs, all of it or its claims: the model's numbers, units in their names."""
 
 from __future__ import annotations
 
@@ -8,39 +8,68 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from steelyard.errors import InputError
 from steelyard.report.model import FIGURES, PhaseReport, ReportModel, TrialReport
 from steelyard.report.study.answers import Answer, Answers, answers
 from steelyard.report.study.points import PointReport, points
 from steelyard.report.timeline.machine import timeline_json
 
 FORMAT = 1
-"""Of report.json; raised when a field changes its meaning or goes."""
+"""Of report.json and claims.json; raised when a field changes its meaning or goes."""
 
 
 def render_json(model: ReportModel) -> str:
     """The model as JSON text, keys in a fixed order."""
     found = answers(model)
-    facts = {
+    return _text(
+        {
+            **_head(model),
+            "warnings": [asdict(w) for w in model.warnings],
+            **(_claims(found) | _figures(found) if found else {}),
+            "points": [_point(p) for p in points(model)],
+            "over_trials": {name: asdict(spread) for name, spread in model.over_trials.items()},
+            "trials": [_trial(t) for t in model.trials],
+        }
+    )
+
+
+def render_claims(model: ReportModel) -> str:
+    """Of the same what a study asked and what became of each claim, without trials: small enough to be kept.
+
+    Raises:
+        InputError: it is no run of a study with claims.
+    """
+    found = answers(model)
+    if found is None or not (found.claims or found.checks):
+        raise InputError(f"{model.path}: it is no run of a study with claims")
+    return _text({**_head(model), **_claims(found)})
+
+
+def _text(facts: Mapping[str, Any]) -> str:
+    return json.dumps(jsonable(facts), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _head(model: ReportModel) -> dict[str, Any]:
+    return {
         "format": FORMAT,
         "name": model.name,
         "created": model.created,
         "steelyard": model.version,
         "partial": model.partial,
         "study": model.study,
-        "warnings": [asdict(w) for w in model.warnings],
-        **(_answers(found) if found else {}),
-        "points": [_point(p) for p in points(model)],
-        "over_trials": {name: asdict(spread) for name, spread in model.over_trials.items()},
-        "trials": [_trial(t) for t in model.trials],
     }
-    return json.dumps(jsonable(facts), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _answers(found: Answers) -> dict[str, Any]:
+def _claims(found: Answers) -> dict[str, Any]:
     return {
         "form": found.asked.form,
         "claims": [_claim(answer) for answer in found.claims],
         "checks": [_claim(answer) for answer in found.checks],
+    }
+
+
+def _figures(found: Answers) -> dict[str, Any]:
+    return {
         "figures": [
             {
                 "id": drawn.key,
@@ -58,6 +87,7 @@ def _answers(found: Answers) -> dict[str, Any]:
 
 def _claim(answer: Answer) -> dict[str, Any]:
     said = {"statement": answer.claim.statement, "source": answer.claim.source, "metric": answer.claim.metric}
+    said["estimate_metric"] = answer.verdict.metric  # whose unit the estimate has; empty for a ratio
     why = [{**why.model_dump(), **asdict(borne)} for why, borne in answer.why]
     return {**asdict(answer.verdict), **said, "holds": answer.holds, "why": why}
 

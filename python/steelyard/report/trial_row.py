@@ -71,7 +71,7 @@ def figures_of(
     if measured and cut_s:
         found |= _of_rest(measured.phase)
     died = next((warned.text for warned in warnings if warned.kind == "server_died"), None)
-    found |= {"server_died": died} | (_analysed(read, measured) if measured else {})
+    found |= {"server_died": died} | (_analysed(source, read, measured) if measured else {})
     if measured:
         found |= provision_figures(provisioned(read.manifest, read.actions, measured.phase, cut_s))
     return found | acted_figures(acted) | _audited(read.manifest)
@@ -102,12 +102,14 @@ def _of_rest(phase: Phase) -> Row:
     return found
 
 
-def _analysed(read: Read, measured: PhaseReport) -> Row:
+def _analysed(source: TrialSource, read: Read, measured: PhaseReport) -> Row:
     phase, steady, manifest = measured.phase, measured.steady, read.manifest
     cores = part(manifest, "host").get("cores")
     client = [cost.cores for cost in measured.costs if cost.role == "client"]
     return {
-        **reasons(read.system, phase, master_names(manifest), cores, quotas(manifest)),
+        **reasons(
+            read.system, phase, master_names(manifest), cores, quotas(manifest), source.coordinators()
+        ),
         **engines_apart(phase),
         "wrong_values": float(sum(int(phase.verify.get(kind) or 0) for kind in ("corrupt", "foreign"))),
         "saturated_share": phase.saturation.seconds_saturated / phase.seconds if phase.seconds else None,

@@ -155,8 +155,21 @@ def littles_law(context: Context) -> Warned | None:
     return Warned(
         "littles_law",
         f"{phase.in_flight_cap} clients, but throughput x mean response is {found.found:.1f} "
-        f"({percent(found.deviation)} off): the clients spent time outside operations, most likely because "
-        "the engine had no CPU left. Look at its CPU; use more engines.",
+        f"({percent(found.deviation)} off): the clients spent time outside operations, "
+        + _outside(phase, phase.in_flight_cap, mean),
+    )
+
+
+def _outside(phase: Phase, clients: int, mean_ns: float) -> str:
+    """What clients of a closed loop do outside their operations: wake up, where that is most of it."""
+    outside_ns = clients / phase.total.rate_per_s * 1e9 - mean_ns
+    waking_ns = (phase.pacing.get("lag") or {}).get("p50_ns") or 0
+    if waking_ns < outside_ns / 2:
+        return "most likely because the engine had no CPU left. Look at its CPU; use more engines."
+    return (
+        f"{outside_ns / 1e3:,.0f} us for each, most of it until an answer that had arrived was read "
+        f"({waking_ns / 1e3:,.0f} us, median): a client sleeps until an answer comes. Beside operations of "
+        f"{mean_ns / 1e3:,.0f} us that counts; so few clients' throughput is theirs as well as the system's."
     )
 
 

@@ -13,10 +13,12 @@ from pathlib import Path
 
 from steelyard.analysis.stats.runs import Interval
 from steelyard.errors import InputError, nearest
+from steelyard.report.across.kept import read_claims
 from steelyard.report.formatting import NONE
-from steelyard.report.model import ReportModel, build
+from steelyard.report.model import build
 from steelyard.report.study.amounts import told
-from steelyard.report.study.answers import Answer, Answers, answers
+from steelyard.report.study.answers import Answer, answers
+from steelyard.spec.asked import Asked as Asks
 from steelyard.spec.checks import Equality, Ratio, Trend
 from steelyard.spec.papers import Entry, Paper, Question
 from steelyard.spec.printed import Printed
@@ -28,11 +30,16 @@ NOT_RUN = "not run"
 
 @dataclass(frozen=True)
 class Given:
-    """A result that was given, and the shipped study it is a run of."""
+    """A result that was given: its folder or what a report of it says, and the shipped study it is a run of.
+
+    Attributes:
+        answers: claim or check -> what became of it.
+    """
 
     path: Path
     study: str
-    found: Answers
+    form: str
+    answers: Mapping[str, Answer]
 
 
 @dataclass(frozen=True)
@@ -122,7 +129,7 @@ def build_across(
     """What papers and these results say of every question.
 
     Raises:
-        InputError: a folder is no result, or not of a shipped study with claims.
+        InputError: a path is no result, or not of a shipped study with claims.
     """
     given = tuple(_given(path) for path in results)
     found = (_asked(name, question, papers, given) for name, question in questions.items())
@@ -130,18 +137,24 @@ def build_across(
 
 
 def _given(path: Path) -> Given:
+    name, asked, found = read_claims(path) if path.is_file() else _judged_now(path)
+    study = _study(path, name.removesuffix("-small"), asked.paper)
+    return Given(path, study, asked.form, {answer.claim.id: answer for answer in found})
+
+
+def _judged_now(path: Path) -> tuple[str, Asks, tuple[Answer, ...]]:
+    """As `read_claims`, of a result's folder."""
     model = build(path)
     found = answers(model)
     if found is None or not (found.claims or found.checks):
         raise InputError(f"{path}: it is no run of a study with claims")
-    return Given(path, _study(path, model, found), found)
+    return str(found.design.get("name") or model.name), found.asked, (*found.checks, *found.claims)
 
 
-def _study(path: Path, model: ReportModel, found: Answers) -> str:
+def _study(path: Path, name: str, paper: str) -> str:
     """The shipped study of this name and paper."""
-    name = str(found.design.get("name") or model.name).removesuffix("-small")
     named = (one for one in shipped() if one.rpartition("/")[2] == name)
-    alike = [one for one in named if _paper(one) == found.asked.paper]
+    alike = [one for one in named if _paper(one) == paper]
     if len(alike) != 1:
         known = {one.rpartition("/")[2] for one in shipped()}
         raise InputError(
@@ -181,11 +194,10 @@ def _ours(entry: Entry, question: Question, given: Sequence[Given]) -> Iterator[
 
 
 def _judged(claim: str, run: Given, entry: Entry, question: Question) -> Ours:
-    judged = {answer.claim.id: answer for answer in (*run.found.checks, *run.found.claims)}
-    words = f"{run.path}, {run.found.asked.form} form"
-    if claim not in judged:
+    words = f"{run.path}, {run.form} form"
+    if claim not in run.answers:
         return Ours(run.study, claim, words, "not in this run")
-    answer, side = judged[claim], question.side(entry)
+    answer, side = run.answers[claim], question.side(entry)
     # what is not alike may lie on either side
     other = "" if isinstance(answer.claim.check, Equality) else question.other(side)
     direction = answer.verdict.direction

@@ -19,7 +19,7 @@ COLUMNS = ("source", "says", "answer", "judged by", "verdict", "paper", "ours")
 
 def page(model: Across) -> Page:
     """A table for each question; below it who contradicts whom, and what ours bears out."""
-    subject = [f"{one.path}: {one.study}, {one.found.asked.form} form" for one in model.given]
+    subject = [f"{one.path}: {one.study}, {one.form} form" for one in model.given]
     return Page(
         "Across papers",
         headline(model),
@@ -114,7 +114,7 @@ def render_json(model: Across) -> str:
     """Every answer and figure, unrounded; what is not known is null."""
     found = {
         "format": FORMAT,
-        "results": [{"path": str(g.path), "study": g.study, "form": g.found.asked.form} for g in model.given],
+        "results": [{"path": str(g.path), "study": g.study, "form": g.form} for g in model.given],
         "questions": [
             {
                 "question": asked.name,

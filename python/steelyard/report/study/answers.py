@@ -124,12 +124,12 @@ def _row(answer: Answer) -> tuple[Any, ...]:
     return (*said, *figures, verdict.paper, verdict.words)
 
 
-def asked_of(study: Mapping[str, Any]) -> Asked:
-    """What a resolved study asks; nothing for a study that has no claims or figures."""
+def asked_of(study: Mapping[str, Any], where: str = "run.json") -> Asked:
+    """What a resolved study asks, which stands in this file; nothing for one that has no claims or figures."""
     try:
         return Asked.model_validate({name: study[name] for name in Asked.model_fields if name in study})
     except ValidationError as error:
-        raise InputError(f"run.json: its claims cannot be read by this Steelyard: {error}") from None
+        raise InputError(f"{where}: its claims cannot be read by this Steelyard: {error}") from None
 
 
 def answers(model: ReportModel) -> Answers | None:

@@ -1,0 +1,265 @@
+"""YCSB's threads and our tasks on one cluster: is a fall beyond the peak the cluster's, or the client's own?
+
+    python benches/ycsb_threads.py [--rounds 6] [--seconds 12] [--write FILE]
+
+Brings up the three nodes of `sheth-2023/threads` in its small form and loads them; then YCSB 0.17.0 itself and
+`steelyard ycsb`, given the same words (workload A, ONE), take turns with each number of threads, in an order
+that turns from round to round. A run's figures are of a window after its warm-up, by its own status lines.
+Take figures on a quiet machine: the load before is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+from peers.cost import text
+from peers.report import machine, write
+from peers.ycsb import our_command, ours, over_cql, parsed
+
+from steelyard.analysis.stats.runs import Interval, Runs, mean
+from steelyard.hosts.local import LocalHost
+from steelyard.spec.system import CassandraSystem
+from steelyard.systems.cassandra.cql_probe import ask
+from steelyard.systems.cassandra.login import CqlPlace
+from steelyard.systems.cassandra.testbed import CassandraTestbed
+from steelyard.watch.cgroup import read_group
+
+WORKLOAD = Path(__file__).resolve().parents[1] / "workloads" / "workloada"
+THREADS = (1, 10, 100, 1000, 8000)
+"""The paper's least, the last of its steps by one, and its most, 8,000."""
+SYSTEM = {
+    "version": "3.11.13",
+    "nodes": 3,
+    "profile": "quick",
+    "heap_mib": 384,
+    "limits": {"cpu": 0.4, "memory_mib": 1536},
+    "watch": False,
+}
+RECORDS = 2000
+STATUS = re.compile(r"\S+ \S+ (\d+) sec: (\d+) operations;")
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How far a run was at a moment."""
+
+    at_s: float
+    operations: int
+    client_cpu_s: float
+    nodes_cpu_s: float
+
+
+@dataclass(frozen=True)
+class Window:
+    """What a run did in its window; of the whole run, the share of operations that failed."""
+
+    rate_per_s: float
+    client_cores: float
+    nodes_cores: float
+    failed: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.rate_per_s:,.0f}/s, client {self.client_cores:.2f} cores, "
+            f"nodes {self.nodes_cores:.2f}, failed {self.failed:.2%}"
+        )
+
+
+FIGURES = ("rate_per_s", "client_cores", "nodes_cores")
+Round = dict[tuple[str, int], Window]
+"""(client, threads) -> its run."""
+
+
+class Bed:
+    """The cluster, loaded, and what both clients are told of it.
+
+    Args:
+        testbed: it is up.
+        folder: receives YCSB's classes.
+        warm_up_s: seconds of a run before its window.
+        seconds: of the window.
+    """
+
+    def __init__(self, testbed: CassandraTestbed, folder: Path, warm_up_s: int, seconds: int) -> None:
+        self._testbed, self._window = testbed, (warm_up_s, warm_up_s + seconds)
+        driver = testbed.driver()
+        hosts, port = driver["hosts"], driver["port"]
+        self._said = [
+            *("-P", str(WORKLOAD), "-p", f"recordcount={RECORDS}"),
+            *("-p", f"hosts={','.join(hosts)}", "-p", f"port={port}"),
+            *("-p", "cassandra.readconsistencylevel=ONE", "-p", "cassandra.writeconsistencylevel=ONE"),
+        ]
+        self._ycsb = over_cql(folder, options=())
+        self._load(hosts[0], port)
+
+    def _load(self, host: str, port: int) -> None:
+        fields = ", ".join(f"field{n} varchar" for n in range(10))
+        replication = "{'class': 'SimpleStrategy', 'replication_factor': 3}"
+        for made in (
+            f"KEYSPACE ycsb WITH replication = {replication}",
+            f"TABLE ycsb.usertable (y_id varchar PRIMARY KEY, {fields})",
+        ):
+            ask(CqlPlace(host, port), f"CREATE {made}", timeout_s=60)
+        done = ours("load", "cassandra-cql", *self._said, "-threads", "16")
+        if done.returncode:
+            raise SystemExit(f"the load failed: {done.stderr}")
+
+    def run(self, client: str, threads: int) -> Window:
+        """One run of a client."""
+        words = [
+            *self._said,
+            *("-threads", str(threads), "-s", "-p", "status.interval=1"),
+            *("-p", "operationcount=100000000", "-p", f"maxexecutiontime={self._window[1] + 3}"),
+        ]
+        if client == "ours":
+            return self._watched(our_command("run", "cassandra-cql", *words))
+        return self._watched(self._ycsb.command("run", *words))
+
+    def _watched(self, command: Sequence[str]) -> Window:
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            if process.stdout is None or process.stderr is None:
+                raise SystemExit("a pipe to the client is missing")
+            marks = list(self._marks(process.pid, process.stderr))
+            said = process.stdout.read()
+        if process.returncode or len(marks) < 2:
+            raise SystemExit(f"{command[0]} ended with {process.returncode}, {len(marks)} marks: {said}")
+        first, last = marks
+        elapsed = last.at_s - first.at_s
+        return Window(
+            (last.operations - first.operations) / elapsed,
+            (last.client_cpu_s - first.client_cpu_s) / elapsed,
+            (last.nodes_cpu_s - first.nodes_cpu_s) / elapsed,
+            failed_share(said),
+        )
+
+    def _marks(self, pid: int, lines: Iterator[str]) -> Iterator[Mark]:
+        """At the beginning and the end of the window; `lines` are read to their end."""
+        due = list(self._window)
+        for line in lines:
+            status = STATUS.match(line)
+            if status and due and int(status[1]) >= due[0]:
+                del due[0]
+                yield Mark(time.monotonic(), int(status[2]), tree_cpu_s(pid), self._nodes_cpu_s())
+
+    def _nodes_cpu_s(self) -> float:
+        return sum(
+            read_group(target.cgroups, lambda path: Path(path).read_text(), _fail)["cpu_seconds_total"]
+            for target in self._testbed.targets()
+        )
+
+
+def _fail(what: str, error: Exception) -> None:
+    raise SystemExit(f"the nodes' {what} cannot be read: {error}")
+
+
+def tree_cpu_s(pid: int) -> float:
+    """CPU seconds so far of a process and those that it started."""
+    process = psutil.Process(pid)
+    found = 0.0
+    for one in (process, *process.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):
+            times = one.cpu_times()
+            found += times.user + times.system
+    return found
+
+
+def failed_share(said: str) -> float:
+    """Of YCSB's output: what returned anything but OK, of all."""
+    returned = [
+        (name == "Return=OK", count)
+        for rows in parsed(said).values()
+        for name, count in rows.items()
+        if name.startswith("Return=")
+    ]
+    return sum(count for ok, count in returned if not ok) / sum(count for _, count in returned)
+
+
+def rounds(bed: Bed, levels: Sequence[int], count: int) -> Iterator[Round]:
+    """So many rounds, every pair of client and threads once in each."""
+    pairs = [(client, threads) for threads in levels for client in ("ours", "YCSB")]
+    for number in range(count):
+        turn = number * 2 % len(pairs)
+        swapped = [pairs[place ^ (number % 2)] for place in range(len(pairs))]
+        one = {}
+        for client, threads in swapped[turn:] + swapped[:turn]:
+            one[client, threads] = bed.run(client, threads)
+            print(f"{number + 1}: {client}, {threads:,} threads: {one[client, threads]}", flush=True)
+        yield {pair: one[pair] for pair in pairs}
+
+
+def table(done: Sequence[Round], levels: Sequence[int]) -> Iterator[str]:
+    """Each client at each number of threads, then each step's factor of throughput, as lines of Markdown."""
+    yield "| threads | client | op/s | client, cores | nodes, cores | failed |"
+    yield "| ---: | --- | ---: | ---: | ---: | ---: |"
+    for threads in levels:
+        for client in ("YCSB", "ours"):
+            runs = [one[client, threads] for one in done]
+            found = [mean(Runs([getattr(run, figure) for run in runs])) for figure in FIGURES]
+            cells = [f"{found[0].estimate:,.0f} ({found[0].low:,.0f} to {found[0].high:,.0f})"]
+            cells += [f"{one.estimate:.2f}" for one in found[1:]]
+            failed = sum(run.failed for run in runs) / len(runs)
+            yield f"| {threads:,} | {client} | {' | '.join(cells)} | {failed:.2%} |"
+    yield from ("", "| throughput over that before | YCSB | ours |", "| --- | ---: | ---: |")
+    for before, threads in zip(levels, levels[1:], strict=False):
+        cells = [text(step(done, client, before, threads)) for client in ("YCSB", "ours")]
+        yield f"| {threads:,} threads over {before:,} | {' | '.join(cells)} |"
+
+
+def step(done: Sequence[Round], client: str, before: int, threads: int) -> Interval:
+    """A client's throughput over its own with fewer threads, within a round."""
+    return mean(Runs([one[client, threads].rate_per_s / one[client, before].rate_per_s for one in done]))
+
+
+def measure(asked: argparse.Namespace) -> Iterator[str]:
+    """Everything, as lines of Markdown."""
+    levels = [int(word) for word in asked.threads.split(",")]
+    load = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory() as root:
+        folder = Path(root)
+        system = CassandraSystem.model_validate(SYSTEM)
+        testbed = CassandraTestbed(system, name=f"ycsb-threads-{os.getpid()}", root=folder, host=LocalHost())
+        try:
+            testbed.up(lambda line: print(line, flush=True))
+            (folder / "classes").mkdir()
+            bed = Bed(testbed, folder / "classes", asked.warm_up, asked.seconds)
+            done = list(rounds(bed, levels, asked.rounds))
+        finally:
+            testbed.down(print)
+    yield from machine(load)
+    yield f"- Cassandra {SYSTEM['version']}, three nodes of 0.4 cores, three copies, {RECORDS:,} records, A at ONE"
+    yield (
+        f"- {asked.rounds} rounds; {asked.seconds} s of each run after {asked.warm_up} s; means are geometric, "
+        "with 95 % intervals over rounds"
+    )
+    yield from ("", *table(done, levels))
+
+
+def main() -> None:
+    """Measure, print, write."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--seconds", type=int, default=12, help="of each run's window")
+    parser.add_argument("--warm-up", type=int, default=12, help="seconds of each run before it")
+    parser.add_argument("--threads", default=",".join(map(str, THREADS)), help="numbers, by commas")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="put the tables into this file, too")
+    asked = parser.parse_args()
+    lines = list(measure(asked))
+    print("\n".join(["", *lines]))
+    if asked.write:
+        write(asked.write, "benches/ycsb_threads.py", lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""What a report wrote down of a study's claims (`claims.json`, `report.json`), read again without its trials."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from steelyard.analysis.claims import Verdict
+from steelyard.analysis.stats.runs import Interval
+from steelyard.errors import InputError
+from steelyard.report.machine import FORMAT
+from steelyard.report.study.answers import Answer, asked_of
+from steelyard.spec.asked import Asked
+from steelyard.spec.checks import Claim
+
+
+def read_claims(path: Path) -> tuple[str, Asked, tuple[Answer, ...]]:
+    """Name of the study, what it asks, and the answer to each claim and check.
+
+    Raises:
+        InputError: the file is no such report, or of another version of its format.
+    """
+    told = _read(path)
+    try:
+        study = told["study"]
+        asked = asked_of(study, str(path))
+        known = {claim.id: claim for claim in (*asked.claims, *asked.checks)}
+        return str(study["name"]), asked, tuple(_answers(known, [*told["claims"], *told["checks"]]))
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{path}: it is no report of a study with claims: {error} is missing") from None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from None
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}:{error.lineno}: not JSON: {error.msg}") from None
+    if not isinstance(told, dict) or told.get("format") != FORMAT:
+        raise InputError(
+            f"{path}: it is no report of format {FORMAT}",
+            hint="give a run's folder, or what `steelyard report RUN --format claims` wrote",
+        )
+    return told
+
+
+def _answers(known: Mapping[str, Claim], told: Sequence[Mapping[str, Any]]) -> list[Answer]:
+    return [
+        Answer(
+            known[one["id"]],
+            Verdict(
+                one["id"],
+                one["direction"],
+                one["size"],
+                one["words"],
+                _interval(one["estimate"]),
+                metric=one["estimate_metric"],
+            ),
+        )
+        for one in told
+    ]
+
+
+def _interval(told: Mapping[str, Any] | None) -> Interval | None:
+    """JSON has no word for an end that is not bounded: it is null."""
+    if told is None:
+        return None
+    bounds = {"estimate": math.nan, "low": -math.inf, "high": math.inf}
+    return Interval(
+        *(end if told[name] is None else told[name] for name, end in bounds.items()),
+        told["count"],
+        told["given"],
+    )

@@ -1,0 +1,62 @@
+"""Pages of findings: each is listed, each is of a shipped study, and what the papers' studies lack of them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from steelyard.report.across.kept import read_claims
+from steelyard.spec.shipped import shipped
+
+FINDINGS = Path(__file__).parents[2] / "docs" / "findings"
+PAGES = sorted(path.parent.name for path in FINDINGS.glob("*/README.md"))
+COMMAND = re.compile(r"`steelyard run ([\w/.-]+)[^`]*`")
+PAPERS = ("cs4224-2014", "kuhlenkamp-2014", "load-management", "seis630", "sheth-2023", "versions")
+WITHOUT = {
+    *(f"kuhlenkamp-2014/{name}" for name in (
+        "data-volume", "data-volume-replicated", "node-size-cassandra", "node-size-hbase", "same-load-cassandra",
+        "same-load-hbase", "storage", "target-cassandra", "target-hbase", "threads", "workload-r", "workload-rs",
+        "workload-rsw", "workload-rw", "workload-w", "workloads",
+    )),
+    *(f"sheth-2023/{name}" for name in (
+        "compare-a", "compare-b", "coordinated-consistency", "distribution", "rf-consistency",
+    )),
+    *(f"versions/{system}-{name}" for system in ("cassandra", "hbase") for name in ("latency", "saturation")),
+    "cs4224-2014/graphs", "load-management/eight-nodes", "load-management/one-node", "seis630/racks",
+}  # fmt: skip
+"""Studies of the papers that no page is of yet."""
+
+
+def text_of(page: str) -> str:
+    return (FINDINGS / page / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_page_is_listed_once() -> None:
+    listed = re.findall(r"^\| \[([\w-]+)\]\(\1/README\.md\) \|", text_of("."), re.MULTILINE)
+    assert sorted(listed) == PAGES
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_begins_with_the_command_of_a_shipped_study_that_it_is_named_after(page: str) -> None:
+    command = COMMAND.search(text_of(page))
+    assert command, "the command with which it was run"
+    assert command[1] in shipped()
+    assert page.startswith(command[1].replace("/", "-"))
+
+
+@pytest.mark.parametrize("path", sorted(FINDINGS.glob("*/claims.json")), ids=lambda path: path.parent.name)
+def test_verdicts_that_are_kept_can_be_read_and_stand_on_their_page(path: Path) -> None:
+    name, _, answers = read_claims(path)
+    assert path.parent.name.endswith(name.removesuffix("-small"))
+    page = text_of(path.parent.name)
+    for answer in answers:
+        row = re.search(rf"^\| {re.escape(answer.claim.id)} \| .*$", page, re.MULTILINE)
+        assert row, answer.claim.id
+        assert f"| {answer.verdict.direction} |" in row[0]
+
+
+def test_every_study_of_the_papers_has_a_page() -> None:
+    ran = {command[1] for page in PAGES if (command := COMMAND.search(text_of(page)))}
+    assert {study for study in shipped() if study.startswith(PAPERS)} - ran == WITHOUT
