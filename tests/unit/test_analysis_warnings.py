@@ -42,6 +42,13 @@ def test_a_fine_run_has_no_warning() -> None:
     assert kinds(FINE) == []
 
 
+def test_answers_after_the_end_are_no_breach_of_littles_law() -> None:
+    """What is in flight when the phase's time ends is waited for: of a short run that is much of it."""
+    few = phase(in_flight_cap=7)
+    assert "littles_law" in kinds(Context(phase=few))
+    assert "littles_law" not in kinds(Context(phase=replace(few, end_ns=12 * 10**9)))
+
+
 NODE = Cost("node1", "server", 0.5, 10.0, throttled_share=0.2)
 ENGINE = Cost("client (engine)", "client", 0.97, 10.0)
 SEEN = Cost("a", "server", 0.5, 10.0)
@@ -91,6 +98,7 @@ CASES = [
     ("censored", {"phase": phase(unsent=5, unanswered=3)}, "5 operations that were due"),
     ("littles_law", {"phase": phase(in_flight_cap=16)}, "throughput x mean response is 8.0 (50 % off)"),
     ("littles_law", {"phase": phase(in_flight_cap=16)}, "had no CPU left"),
+    ("littles_law", {"phase": phase(in_flight_cap=7)}, "8.0 (14 % off): responses add up to more time"),
     (
         "littles_law",
         {"phase": phase(in_flight_cap=16, pacing={"lag": {"p50_ns": 6 * 10**6}})},

@@ -150,26 +150,36 @@ def littles_law(context: Context) -> Warned | None:
     if not phase.closed or not phase.in_flight_cap or mean is None or phase.total.failed:
         return None
     found = little(phase.in_flight_cap, phase.total.rate_per_s, mean / 1e9)
-    if found.holds:
+    if found.holds or found.clients < found.found <= found.clients * _with_the_last(phase):
         return None
     return Warned(
         "littles_law",
         f"{phase.in_flight_cap} clients, but throughput x mean response is {found.found:.1f} "
-        f"({percent(found.deviation)} off): the clients spent time outside operations, "
-        + _outside(phase, phase.in_flight_cap, mean),
+        f"({percent(found.deviation)} off): {_outside(phase, phase.in_flight_cap, mean)}",
     )
+
+
+def _with_the_last(phase: Phase) -> float:
+    """Time to the last answer over the phase's own: what is in flight when that ends has its response beyond."""
+    return (phase.end_ns - phase.start_ns) / 1e9 / phase.seconds if phase.seconds else 1.0
 
 
 def _outside(phase: Phase, clients: int, mean_ns: float) -> str:
     """What clients of a closed loop do outside their operations: wake up, where that is most of it."""
     outside_ns = clients / phase.total.rate_per_s * 1e9 - mean_ns
+    if outside_ns < 0:
+        return "responses add up to more time than the clients had. Do not trust them, and report it."
     waking_ns = (phase.pacing.get("lag") or {}).get("p50_ns") or 0
     if waking_ns < outside_ns / 2:
-        return "most likely because the engine had no CPU left. Look at its CPU; use more engines."
+        return (
+            "the clients spent time outside operations, most likely because the engine had no CPU left. Look "
+            "at its CPU; use more engines."
+        )
     return (
-        f"{outside_ns / 1e3:,.0f} us for each, most of it until an answer that had arrived was read "
-        f"({waking_ns / 1e3:,.0f} us, median): a client sleeps until an answer comes. Beside operations of "
-        f"{mean_ns / 1e3:,.0f} us that counts; so few clients' throughput is theirs as well as the system's."
+        f"the clients spent time outside operations, {outside_ns / 1e3:,.0f} us for each, most of it until an "
+        f"answer that had arrived was read ({waking_ns / 1e3:,.0f} us, median): a client sleeps until an answer "
+        f"comes. Beside operations of {mean_ns / 1e3:,.0f} us that counts; so few clients' throughput is theirs "
+        "as well as the system's."
     )
 
 
