@@ -154,7 +154,7 @@ def littles_law(context: Context) -> Warned | None:
         return None
     return Warned(
         "littles_law",
-        f"{phase.in_flight_cap} clients, but throughput x mean response is {found.found:.1f} "
+        f"{phase.in_flight_cap} client{'s' * (phase.in_flight_cap != 1)}, but throughput x mean response is {found.found:.1f} "
         f"({percent(found.deviation)} off): {_outside(phase, phase.in_flight_cap, mean)}",
     )
 
