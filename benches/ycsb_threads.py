@@ -2,10 +2,10 @@
 
     python benches/ycsb_threads.py [--rounds 6] [--seconds 12] [--write FILE]
 
-Brings up the three nodes of `sheth-2023/threads` in its small form and loads them; then YCSB 0.17.0 itself and
-`steelyard ycsb`, given the same words (workload A, ONE), take turns with each number of threads, in an order
-that turns from round to round. A run's figures are of a window after its warm-up, by its own status lines.
-Take figures on a quiet machine: the load before is printed.
+Brings up the three nodes of `sheth-2023/threads` in its small form and loads them; then YCSB 0.17.0 itself
+and `steelyard ycsb`, given the same words (workload A, ONE), take turns with each number of threads, in an
+order that turns from round to round. A run's figures are of a window after its warm-up, by its own status
+lines. Take figures on a quiet machine: the load before is printed.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import psutil
@@ -174,7 +175,7 @@ def tree_cpu_s(pid: int) -> float:
 
 
 def failed_share(said: str) -> float:
-    """Of YCSB's output: what returned anything but OK, of all. With a limit of time it says further things."""
+    """Of YCSB's output: what returned anything but OK, of all. Other lines tell of the limit of time."""
     figures = "\n".join(line for line in said.splitlines() if line.startswith("["))
     returned = [
         (name == "Return=OK", count)
@@ -211,7 +212,7 @@ def table(done: Sequence[Round], levels: Sequence[int]) -> Iterator[str]:
             failed = sum(run.failed for run in runs) / len(runs)
             yield f"| {threads:,} | {client} | {' | '.join(cells)} | {failed:.2%} |"
     yield from ("", "| throughput over that before | YCSB | ours |", "| --- | ---: | ---: |")
-    for before, threads in zip(levels, levels[1:], strict=False):
+    for before, threads in pairwise(levels):
         cells = [text(step(done, client, before, threads)) for client in ("YCSB", "ours")]
         yield f"| {threads:,} threads over {before:,} | {' | '.join(cells)} |"
 
@@ -237,10 +238,13 @@ def measure(asked: argparse.Namespace) -> Iterator[str]:
         finally:
             testbed.down(print)
     yield from machine(load)
-    yield f"- Cassandra {SYSTEM['version']}, three nodes of 0.4 cores, three copies, {RECORDS:,} records, A at ONE"
     yield (
-        f"- {asked.rounds} rounds; {asked.seconds} s of each run after {asked.warm_up} s; means are geometric, "
-        "with 95 % intervals over rounds"
+        f"- Cassandra {SYSTEM['version']}, three nodes of 0.4 cores, three copies, {RECORDS:,} records, "
+        "workload A at ONE"
+    )
+    yield (
+        f"- {asked.rounds} rounds; {asked.seconds} s of each run after {asked.warm_up} s; means are "
+        "geometric, with 95 % intervals over rounds"
     )
     yield from ("", *table(done, levels))
 

@@ -267,7 +267,7 @@ def jsonable_text(interval: Interval) -> str:
         ('{"format": 99}', r"kept.json: it is no report of format 1"),
         ("[]", r"kept.json: it is no report of format 1"),
         ('{"format": 1, "study": {"name": "claimed"}}', r"kept.json: .* 'claims' is missing"),
-        ('{"format": 1, "study": {"name": "claimed", "claims": [1]}}', r"kept.json: its claims cannot be read"),
+        ('{"format": 1, "study": {"name": "claimed", "claims": [1]}}', r"kept.json: its claims cannot be"),
     ],
 )
 def test_a_file_that_is_no_report_of_claims_is_refused(tmp_path: Path, text: str, answer: str) -> None:

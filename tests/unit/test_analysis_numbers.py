@@ -214,8 +214,8 @@ def test_how_far_the_nodes_parts_lie_apart() -> None:
 
 
 def test_requests_are_shared_as_the_client_counted_where_it_names_nodes() -> None:
-    """Of its phase alone; a node that was never sent any has none, and servers' counters are for a client that
-    does not know."""
+    """Of its phase alone; a node that was never sent any has none, and servers' counters are for a client
+    that does not know."""
     told = [(f"node{n}", "server_client_reads_total", [float(n * s) for s in range(11)]) for n in (1, 2, 3)]
     frame = system(*told, ("master1", "cpu_seconds_total", [50.0 * s for s in range(11)]))
     phase = phase_from_summary(facts(), {})

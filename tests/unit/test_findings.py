@@ -1,4 +1,4 @@
-"""Pages of findings: each is listed, each is of a shipped study, and what the papers' studies lack of them."""
+"""Pages of findings: each is listed and of a shipped study; which of the papers' studies have none."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ COMMAND = re.compile(r"`steelyard run ([\w/.-]+)[^`]*`")
 PAPERS = ("cs4224-2014", "kuhlenkamp-2014", "load-management", "seis630", "sheth-2023", "versions")
 WITHOUT = {
     *(f"kuhlenkamp-2014/{name}" for name in (
-        "data-volume", "data-volume-replicated", "node-size-cassandra", "node-size-hbase", "same-load-cassandra",
-        "same-load-hbase", "storage", "target-cassandra", "target-hbase", "threads", "workload-r", "workload-rs",
-        "workload-rsw", "workload-rw", "workload-w", "workloads",
+        "data-volume", "data-volume-replicated", "node-size-cassandra", "node-size-hbase",
+        "same-load-cassandra", "same-load-hbase", "storage", "target-cassandra", "target-hbase", "threads",
+        "workload-r", "workload-rs", "workload-rsw", "workload-rw", "workload-w", "workloads",
     )),
     *(f"sheth-2023/{name}" for name in (
         "compare-a", "compare-b", "coordinated-consistency", "distribution", "rf-consistency",

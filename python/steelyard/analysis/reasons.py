@@ -127,8 +127,8 @@ def _rates(*counters: str) -> Callable[[Around], list[float]]:
 
 
 def _requests(around: Around) -> list[float]:
-    """As the client counted, and as servers do where it did not: what these tell is renewed every few seconds,
-    so that a short run lies between two readings."""
+    """As the client counted, and as servers do where it did not: what these tell is renewed every few
+    seconds, so that a short run lies between two readings."""
     if not around.coordinated:
         return _rates(*REQUESTS)(around)
     never = max(len(around.serving) - len(around.coordinated), 0)
@@ -214,6 +214,7 @@ def reasons(
     masters: Collection[str] = (),
     cores: float | None = None,
     quotas: Mapping[str, float | None] | None = None,
+    *,
     coordinators: pl.DataFrame | None = None,
 ) -> dict[str, float | None]:
     """Every figure, None where it is not known.

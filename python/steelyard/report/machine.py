@@ -1,4 +1,4 @@
-"""The report as JSON for other programs, all of it or its claims: the model's numbers, units in their names."""
+"""The report as JSON for other programs, or its claims alone: the model's numbers, units in their names."""
 
 from __future__ import annotations
 

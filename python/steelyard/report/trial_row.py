@@ -108,7 +108,12 @@ def _analysed(source: TrialSource, read: Read, measured: PhaseReport) -> Row:
     client = [cost.cores for cost in measured.costs if cost.role == "client"]
     return {
         **reasons(
-            read.system, phase, master_names(manifest), cores, quotas(manifest), source.coordinators()
+            read.system,
+            phase,
+            master_names(manifest),
+            cores,
+            quotas(manifest),
+            coordinators=source.coordinators(),
         ),
         **engines_apart(phase),
         "wrong_values": float(sum(int(phase.verify.get(kind) or 0) for kind in ("corrupt", "foreign"))),

@@ -154,13 +154,13 @@ def littles_law(context: Context) -> Warned | None:
         return None
     return Warned(
         "littles_law",
-        f"{phase.in_flight_cap} client{'s' * (phase.in_flight_cap != 1)}, but throughput x mean response is {found.found:.1f} "
-        f"({percent(found.deviation)} off): {_outside(phase, phase.in_flight_cap, mean)}",
+        f"{phase.in_flight_cap} client{'s' * (phase.in_flight_cap != 1)}, but throughput x mean response is "
+        f"{found.found:.1f} ({percent(found.deviation)} off): {_outside(phase, phase.in_flight_cap, mean)}",
     )
 
 
 def _with_the_last(phase: Phase) -> float:
-    """Time to the last answer over the phase's own: what is in flight when that ends has its response beyond."""
+    """Time to the last answer over the phase's own: what is in flight as that ends responds beyond it."""
     return (phase.end_ns - phase.start_ns) / 1e9 / phase.seconds if phase.seconds else 1.0
 
 
@@ -176,10 +176,10 @@ def _outside(phase: Phase, clients: int, mean_ns: float) -> str:
             "at its CPU; use more engines."
         )
     return (
-        f"the clients spent time outside operations, {outside_ns / 1e3:,.0f} us for each, most of it until an "
-        f"answer that had arrived was read ({waking_ns / 1e3:,.0f} us, median): a client sleeps until an answer "
-        f"comes. Beside operations of {mean_ns / 1e3:,.0f} us that counts; so few clients' throughput is theirs "
-        "as well as the system's."
+        f"the clients spent time outside operations, {outside_ns / 1e3:,.0f} us for each, most of it until "
+        f"an answer that had arrived was read ({waking_ns / 1e3:,.0f} us, median): a client sleeps until an "
+        f"answer comes. Beside operations of {mean_ns / 1e3:,.0f} us that counts; so few clients' "
+        "throughput is theirs as well as the system's."
     )
 
 

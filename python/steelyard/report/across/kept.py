@@ -1,4 +1,4 @@
-"""What a report wrote down of a study's claims (`claims.json`, `report.json`), read again without its trials."""
+"""What a report wrote down of a study's claims (claims.json, report.json), read again without its trials."""
 
 from __future__ import annotations
 

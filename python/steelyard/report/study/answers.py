@@ -125,7 +125,7 @@ def _row(answer: Answer) -> tuple[Any, ...]:
 
 
 def asked_of(study: Mapping[str, Any], where: str = "run.json") -> Asked:
-    """What a resolved study asks, which stands in this file; nothing for one that has no claims or figures."""
+    """What a resolved study, of this file, asks; nothing for one that has no claims or figures."""
     try:
         return Asked.model_validate({name: study[name] for name in Asked.model_fields if name in study})
     except ValidationError as error:
