@@ -69,9 +69,6 @@ def _interval(told: Mapping[str, Any] | None) -> Interval | None:
     """JSON has no word for an end that is not bounded: it is null."""
     if told is None:
         return None
-    bounds = {"estimate": math.nan, "low": -math.inf, "high": math.inf}
-    return Interval(
-        *(end if told[name] is None else told[name] for name, end in bounds.items()),
-        told["count"],
-        told["given"],
-    )
+    unbounded = {"estimate": math.nan, "low": -math.inf, "high": math.inf}
+    estimate, low, high = (end if told[name] is None else told[name] for name, end in unbounded.items())
+    return Interval(estimate, low, high, told["count"], told["given"])
