@@ -1,35 +1,44 @@
+import com.datastax.driver.core.BoundStatement;
 import com.datastax.driver.core.Cluster;
 import com.datastax.driver.core.ColumnDefinitions;
 import com.datastax.driver.core.ConsistencyLevel;
+import com.datastax.driver.core.HostDistance;
 import com.datastax.driver.core.PreparedStatement;
-import com.datastax.driver.core.ResultSet;
 import com.datastax.driver.core.Row;
 import com.datastax.driver.core.Session;
-import com.datastax.driver.core.exceptions.DriverException;
-import java.util.ArrayList;
+import com.datastax.driver.core.utils.Bytes;
+import java.nio.ByteBuffer;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.List;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.Vector;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.stream.Collectors;
+import site.ycsb.ByteArrayByteIterator;
 import site.ycsb.ByteIterator;
 import site.ycsb.DB;
 import site.ycsb.Status;
-import site.ycsb.StringByteIterator;
 
 /**
  * A binding of YCSB's for CQL, on the table and with the properties of its {@code cassandra-cql}: hosts, port,
- * cassandra.keyspace, cassandra.readconsistencylevel and cassandra.writeconsistencylevel (ONE).
+ * cassandra.keyspace, cassandra.readconsistencylevel and cassandra.writeconsistencylevel (ONE),
+ * cassandra.maxconnections.
  *
  * <p>YCSB's core is published, its bindings are not; this one lets tests and benches run YCSB itself beside ours. As
- * in 0.17.0 all threads share one session of driver 3.0.0, and statements are prepared.
+ * in 0.17.0 all threads share one session of driver 3.0.0, a statement is prepared once for each set of fields, and
+ * values that are read stay bytes. Unlike it a read leaves the key's column out, which YCSB cannot verify.
  */
 public final class CqlBinding extends DB {
-    private static final Map<String, PreparedStatement> PREPARED = new ConcurrentHashMap<>();
+    private static final String KEY = "y_id";
+    private static final Map<Set<String>, PreparedStatement> READS = new ConcurrentHashMap<>();
+    private static final Map<Set<String>, PreparedStatement> SCANS = new ConcurrentHashMap<>();
+    private static final Map<Set<String>, PreparedStatement> UPDATES = new ConcurrentHashMap<>();
+    private static final Map<Set<String>, PreparedStatement> INSERTS = new ConcurrentHashMap<>();
+    private static final Set<Class<?>> TOLD = ConcurrentHashMap.newKeySet();
     private static int users;
     private static Cluster cluster;
     private static Session session;
@@ -56,6 +65,12 @@ public final class CqlBinding extends DB {
                     .addContactPoints(given.getProperty("hosts").split(","))
                     .withPort(Integer.parseInt(given.getProperty("port", "9042")))
                     .build();
+            String most = given.getProperty("cassandra.maxconnections");
+            if (most != null) {
+                cluster.getConfiguration()
+                        .getPoolingOptions()
+                        .setMaxConnectionsPerHost(HostDistance.LOCAL, Integer.parseInt(most));
+            }
             session = cluster.connect(given.getProperty("cassandra.keyspace", "ycsb"));
         }
     }
@@ -63,7 +78,9 @@ public final class CqlBinding extends DB {
     private static synchronized void leave() {
         users--;
         if (users == 0) {
-            PREPARED.clear();
+            for (Map<?, ?> statements : new Map<?, ?>[] {READS, SCANS, UPDATES, INSERTS}) {
+                statements.clear();
+            }
             cluster.close();
             session = null;
         }
@@ -72,8 +89,9 @@ public final class CqlBinding extends DB {
     @Override
     public Status read(String table, String key, Set<String> fields, Map<String, ByteIterator> result) {
         return asked(() -> {
-            Row row = execute(reads, "SELECT " + columns(fields) + " FROM " + table + " WHERE y_id = ? LIMIT 1", key)
-                    .one();
+            PreparedStatement statement =
+                    prepared(READS, reads, fields, of -> select(table, of) + " WHERE y_id = ? LIMIT 1");
+            Row row = session.execute(statement.bind(key)).one();
             if (row == null) {
                 return Status.NOT_FOUND;
             }
@@ -85,9 +103,10 @@ public final class CqlBinding extends DB {
     @Override
     public Status scan(
             String table, String start, int count, Set<String> fields, Vector<HashMap<String, ByteIterator>> result) {
-        String text = "SELECT " + columns(fields) + " FROM " + table + " WHERE token(y_id) >= token(?) LIMIT ?";
         return asked(() -> {
-            for (Row row : execute(reads, text, start, count)) {
+            PreparedStatement statement = prepared(
+                    SCANS, reads, fields, of -> select(table, of) + " WHERE token(y_id) >= token(?) LIMIT ?");
+            for (Row row : session.execute(statement.bind(start, count))) {
                 HashMap<String, ByteIterator> found = new HashMap<>();
                 take(row, found);
                 result.add(found);
@@ -98,26 +117,24 @@ public final class CqlBinding extends DB {
 
     @Override
     public Status update(String table, String key, Map<String, ByteIterator> values) {
-        List<String> names = new ArrayList<>(values.keySet());
-        List<Object> bound = new ArrayList<>(List.of(key));
-        names.forEach(name -> bound.add(values.get(name).toString()));
-        String marks = String.join(", ", Collections.nCopies(bound.size(), "?"));
-        String text = "INSERT INTO " + table + " (y_id, " + String.join(", ", names) + ") VALUES (" + marks + ")";
         return asked(() -> {
-            execute(writes, text, bound.toArray());
+            write(prepared(UPDATES, writes, values.keySet(), of -> updating(table, of)), key, values);
             return Status.OK;
         });
     }
 
     @Override
     public Status insert(String table, String key, Map<String, ByteIterator> values) {
-        return update(table, key, values);
+        return asked(() -> {
+            write(prepared(INSERTS, writes, values.keySet(), of -> inserting(table, of)), key, values);
+            return Status.OK;
+        });
     }
 
     @Override
     public Status delete(String table, String key) {
         return asked(() -> {
-            execute(writes, "DELETE FROM " + table + " WHERE y_id = ?", key);
+            session.execute("DELETE FROM " + table + " WHERE y_id = ?", key);
             return Status.OK;
         });
     }
@@ -126,29 +143,64 @@ public final class CqlBinding extends DB {
         Status run();
     }
 
+    /** Any failure is an operation's; the first of each kind is told. */
     private static Status asked(Call call) {
         try {
             return call.run();
-        } catch (DriverException failure) {
-            System.err.println(failure);
+        } catch (RuntimeException failure) {
+            if (TOLD.add(failure.getClass())) {
+                System.err.println(failure);
+            }
             return Status.ERROR;
         }
     }
 
-    private static ResultSet execute(ConsistencyLevel level, String text, Object... values) {
-        PreparedStatement statement = PREPARED.computeIfAbsent(text, session::prepare);
-        return session.execute(statement.bind(values).setConsistencyLevel(level));
+    /** The statement for a set of fields (null: all of them). */
+    private static PreparedStatement prepared(
+            Map<Set<String>, PreparedStatement> known,
+            ConsistencyLevel level,
+            Set<String> fields,
+            Function<Set<String>, String> text) {
+        Set<String> of = fields == null ? Set.of() : fields;
+        PreparedStatement found = known.get(of);
+        if (found == null) {
+            Set<String> kept = new HashSet<>(of);
+            found = session.prepare(text.apply(kept)).setConsistencyLevel(level);
+            known.putIfAbsent(kept, found);
+        }
+        return found;
     }
 
-    private static String columns(Set<String> fields) {
-        return fields == null ? "*" : fields.stream().collect(Collectors.joining(", "));
+    private static String select(String table, Set<String> fields) {
+        return "SELECT " + (fields.isEmpty() ? "*" : String.join(", ", fields)) + " FROM " + table;
+    }
+
+    private static String updating(String table, Set<String> fields) {
+        String set = fields.stream().map(field -> field + " = ?").collect(Collectors.joining(", "));
+        return "UPDATE " + table + " SET " + set + " WHERE y_id = ?";
+    }
+
+    private static String inserting(String table, Set<String> fields) {
+        String marks = String.join(", ", Collections.nCopies(fields.size(), "?"));
+        return "INSERT INTO " + table + " (y_id, " + String.join(", ", fields) + ") VALUES (?, " + marks + ")";
+    }
+
+    private static void write(PreparedStatement statement, String key, Map<String, ByteIterator> values) {
+        BoundStatement bound = statement.bind();
+        ColumnDefinitions columns = statement.getVariables();
+        for (int at = 0; at < columns.size(); at++) {
+            String name = columns.getName(at);
+            bound.setString(at, name.equals(KEY) ? key : values.get(name).toString());
+        }
+        session.execute(bound);
     }
 
     private static void take(Row row, Map<String, ByteIterator> result) {
-        for (ColumnDefinitions.Definition column : row.getColumnDefinitions()) {
-            String value = row.getString(column.getName());
-            if (!column.getName().equals("y_id") && value != null) {
-                result.put(column.getName(), new StringByteIterator(value));
+        ColumnDefinitions columns = row.getColumnDefinitions();
+        for (int at = 0; at < columns.size(); at++) {
+            ByteBuffer value = row.getBytesUnsafe(at);
+            if (value != null && !columns.getName(at).equals(KEY)) {
+                result.put(columns.getName(at), new ByteArrayByteIterator(Bytes.getArray(value)));
             }
         }
     }

@@ -218,7 +218,7 @@ def test_every_format_says_the_same_and_obeys_nothing(built: Across, format: str
 
 def test_json_has_every_figure(built: Across, run: Path) -> None:
     told = json.loads(render_json(built))
-    assert told["results"] == [{"path": str(run), "study": "p/claimed", "form": "full"}]
+    assert told["results"] == [{"path": str(run), "study": "p/claimed", "form": "full", "kept": ""}]
     first = told["questions"][0]["said"][0]
     assert (first["source"], first["side"], first["figure"]["low"]) == ("first", "ONE", 0.7)
     assert first["ours"][0]["ratio"]["estimate"] == pytest.approx(1 / 1.4, rel=0.05)
@@ -244,6 +244,9 @@ def test_what_a_report_wrote_down_says_the_same_as_the_run(
         tuple(replace(one, run=one.run.replace(str(run), str(kept))) for one in asked.ours)
         for asked in built.questions
     ]
+    (subject,) = page(model).subject
+    created = json.loads(kept.read_text())["created"]
+    assert subject == f"{kept}: p/claimed, full form (run of {created[:10]}, as it was judged then)"
 
 
 def test_an_interval_without_an_end_comes_back_without_one(run: Path, tmp_path: Path) -> None:

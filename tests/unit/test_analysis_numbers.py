@@ -219,6 +219,7 @@ def test_requests_are_shared_as_the_client_counted_where_it_names_nodes() -> Non
     told = [(f"node{n}", "server_client_reads_total", [float(n * s) for s in range(11)]) for n in (1, 2, 3)]
     frame = system(*told, ("master1", "cpu_seconds_total", [50.0 * s for s in range(11)]))
     phase = phase_from_summary(facts(), {})
+    count = phase.total.count
 
     def found(*rows: tuple[str, int, str, int]) -> dict[str, float | None]:
         columns = {"phase": pl.String, "t_ns": pl.Int64, "coordinator": pl.String, "attempts": pl.Int64}
@@ -228,12 +229,15 @@ def test_requests_are_shared_as_the_client_counted_where_it_names_nodes() -> Non
 
     start = phase.start_ns
     sent = found(
-        (phase.name, start, "a", 20), (phase.name, start, "b", 10), (phase.name, start + 1, "b", 30),
+        (phase.name, start, "a", count), (phase.name, start, "b", count), (phase.name, start + 1, "b", count),
         ("warmup", start, "c", 99), (phase.name, start - 1, "c", 99),
     )  # fmt: skip
     assert sent["requests_imbalance"] == pytest.approx(2.0)
-    assert sent["requests_variation"] == pytest.approx(np.std([20, 40, 0]) / 20)
+    assert sent["requests_variation"] == pytest.approx(np.std([1, 2, 0]))
     assert found()["requests_imbalance"] == pytest.approx(1.5)
+    buffered = found((phase.name, start, "a", count // 2))
+    joined = found(*((phase.name, start, name, count) for name in "abcd"))
+    assert buffered["requests_imbalance"] == joined["requests_imbalance"] == pytest.approx(1.5)
 
 
 def test_a_node_is_held_back_in_a_share_of_its_quotas_periods() -> None:

@@ -42,6 +42,14 @@ def test_a_fine_run_has_no_warning() -> None:
     assert kinds(FINE) == []
 
 
+def test_a_busy_engine_does_not_sleep() -> None:
+    """Its answers lie unread as long as those of a client that wakes."""
+    one = phase(in_flight_cap=1, total=SOON, pacing=WAKING)
+    assert "had no CPU left" in text(replace(FINE, phase=one, costs=(ENGINE,)), "littles_law")
+    starved = replace(one, saturation=Saturation(0, 0, 900, 6))
+    assert "had no CPU left" in text(replace(FINE, phase=starved), "littles_law")
+
+
 def test_answers_after_the_end_are_no_breach_of_littles_law() -> None:
     """What is in flight when the phase's time ends is waited for: of a short run that is much of it."""
     few = phase(in_flight_cap=7)
@@ -60,6 +68,11 @@ LATE = Steady("throughput", 100, too_short=False, reached=True, warm_up_s=30)
 LAG = {"reads": 2_500, "p99_ns": 6 * 10**6, "max_ns": 9 * 10**6}
 SERVED = replace(phase().total, service=Distribution(count=10_000, p50_ns=50 * 10**6))
 UNREAD = phase(total=SERVED, pacing={"lag": LAG}, traffic=Traffic(9_000, 9_000, 10_000, 10_000))
+
+
+SOON = Operation("TOTAL", 20_000, 20_000, 0, {}, 2000.0, response=Distribution(count=20_000, mean_ns=450e3))
+WAKING = {"lag": {"p50_ns": 40_000}}
+"""One client whose operations take 450 us, and who begins one every 500."""
 
 
 def told(measure: str, **by_source: float) -> tuple[Inside, ...]:
@@ -101,8 +114,13 @@ CASES = [
     ("littles_law", {"phase": phase(in_flight_cap=7)}, "8.0 (14 % off): responses add up to more time"),
     (
         "littles_law",
+        {"phase": phase(in_flight_cap=1, total=SOON, pacing=WAKING)},
+        "50 us for each, most of it until an answer that had arrived was read (40 us, median)",
+    ),
+    (
+        "littles_law",
         {"phase": phase(in_flight_cap=16, pacing={"lag": {"p50_ns": 6 * 10**6}})},
-        "8,000 us for each, most of it until an answer that had arrived was read (6,000 us, median)",
+        "had no CPU left",
     ),
     ("client_busy", {"costs": (ENGINE,)}, "0.97 cores"),
     (

@@ -48,13 +48,13 @@ def test_a_page_begins_with_the_command_of_a_shipped_study_that_it_is_named_afte
 
 @pytest.mark.parametrize("path", sorted(FINDINGS.glob("*/claims.json")), ids=lambda path: path.parent.name)
 def test_verdicts_that_are_kept_can_be_read_and_stand_on_their_page(path: Path) -> None:
-    name, _, answers = read_claims(path)
-    assert path.parent.name.endswith(name.removesuffix("-small"))
-    page = text_of(path.parent.name)
-    for answer in answers:
+    kept = read_claims(path)
+    assert path.parent.name.endswith(kept.name.removesuffix("-small"))
+    page = text_of(path.parent.name).replace("\\", "")
+    for answer in kept.answers:
         row = re.search(rf"^\| {re.escape(answer.claim.id)} \| .*$", page, re.MULTILINE)
         assert row, answer.claim.id
-        assert f"| {answer.verdict.direction} |" in row[0]
+        assert f"| {answer.verdict.direction} | {answer.verdict.size} | {answer.found} |" in row[0]
 
 
 def test_every_study_of_the_papers_has_a_page() -> None:

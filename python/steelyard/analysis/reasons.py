@@ -17,6 +17,8 @@ from steelyard.analysis.counters import Window, nodes
 from steelyard.analysis.inside import BLOCK_CACHE
 from steelyard.analysis.summary import Phase
 
+NEARLY_ALL = 0.8
+"""Of the operations: what begins before a cut of the warm-up, in its second, is not among those of a node."""
 REQUESTS = tuple(f"server_client_{kind}_total" for kind in ("reads", "writes", "range", "multi"))
 
 
@@ -127,12 +129,14 @@ def _rates(*counters: str) -> Callable[[Around], list[float]]:
 
 
 def _requests(around: Around) -> list[float]:
-    """As the client counted, and as servers do where it did not: what these tell is renewed every few
-    seconds, so that a short run lies between two readings."""
-    if not around.coordinated:
-        return _rates(*REQUESTS)(around)
-    never = max(len(around.serving) - len(around.coordinated), 0)
-    return [*around.coordinated, *[0.0] * never]
+    """As the client sent them, else as servers count: what these tell is renewed every few seconds, so that
+    a short run lies between two readings. The client's are not all where it buffers, and are of other nodes
+    than the window's where one joined or was replaced."""
+    told, sent = _rates(*REQUESTS)(around), around.coordinated
+    there = max(len(told), len(_rates(CPU)(around)))
+    if not sent or len(sent) > there or sum(sent) < NEARLY_ALL * around.operations:
+        return told
+    return [*sent, *[0.0] * (there - len(sent))]
 
 
 SHARED: Mapping[str, Callable[[Around], list[float]]] = {

@@ -155,7 +155,7 @@ def littles_law(context: Context) -> Warned | None:
     return Warned(
         "littles_law",
         f"{phase.in_flight_cap} client{'s' * (phase.in_flight_cap != 1)}, but throughput x mean response is "
-        f"{found.found:.1f} ({percent(found.deviation)} off): {_outside(phase, phase.in_flight_cap, mean)}",
+        f"{found.found:.1f} ({percent(found.deviation)} off): {_outside(context, phase.in_flight_cap, mean)}",
     )
 
 
@@ -164,13 +164,20 @@ def _with_the_last(phase: Phase) -> float:
     return (phase.end_ns - phase.start_ns) / 1e9 / phase.seconds if phase.seconds else 1.0
 
 
-def _outside(phase: Phase, clients: int, mean_ns: float) -> str:
-    """What clients of a closed loop do outside their operations: wake up, where that is most of it."""
+def _outside(context: Context, clients: int, mean_ns: float) -> str:
+    """What clients of a closed loop do outside their operations: wake up, where they sleep and that is most
+    of it. Answers lie unread for as long where the engine is busy."""
+    phase = context.phase
     outside_ns = clients / phase.total.rate_per_s * 1e9 - mean_ns
     if outside_ns < 0:
         return "responses add up to more time than the clients had. Do not trust them, and report it."
     waking_ns = (phase.pacing.get("lag") or {}).get("p50_ns") or 0
-    if waking_ns < outside_ns / 2:
+    if (
+        waking_ns < outside_ns / 2
+        or waking_ns > LINGER_NS
+        or _busy(context)
+        or phase.saturation.seconds_starved
+    ):
         return (
             "the clients spent time outside operations, most likely because the engine had no CPU left. Look "
             "at its CPU; use more engines."
@@ -178,16 +185,15 @@ def _outside(phase: Phase, clients: int, mean_ns: float) -> str:
     return (
         f"the clients spent time outside operations, {outside_ns / 1e3:,.0f} us for each, most of it until "
         f"an answer that had arrived was read ({waking_ns / 1e3:,.0f} us, median): a client sleeps until an "
-        f"answer comes. Beside operations of {mean_ns / 1e3:,.0f} us that counts; so few clients' "
-        "throughput is theirs as well as the system's."
+        f"answer comes. Beside operations of {mean_ns / 1e3:,.0f} us that counts: throughput is the client's "
+        "as well as the system's, unless more are in flight."
     )
 
 
 def client_busy(context: Context) -> Warned | None:
     """The engine used almost a whole core."""
-    cores = _client_cores(context)
-    engines = max(len(context.phase.engines), 1)
-    if cores is None or cores < BUSY_CORE * engines:
+    cores, engines = _client_cores(context), _engines(context)
+    if cores is None or not _busy(context):
         return None
     return Warned(
         "client_busy",
@@ -217,6 +223,15 @@ def client_takes_cores(context: Context) -> Warned | None:
             "halve that and about halve what it takes, and send operations up to so much later."
         )
     return Warned("client_takes_cores", text)
+
+
+def _engines(context: Context) -> int:
+    return max(len(context.phase.engines), 1)
+
+
+def _busy(context: Context) -> bool:
+    cores = _client_cores(context)
+    return cores is not None and cores >= BUSY_CORE * _engines(context)
 
 
 def _client_cores(context: Context) -> float | None:

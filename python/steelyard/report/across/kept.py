@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +18,40 @@ from steelyard.spec.asked import Asked
 from steelyard.spec.checks import Claim
 
 
-def read_claims(path: Path) -> tuple[str, Asked, tuple[Answer, ...]]:
-    """Name of the study, what it asks, and the answer to each claim and check.
+@dataclass(frozen=True)
+class Kept:
+    """A study's claims as a report judged them.
+
+    Attributes:
+        name: of the study, as a run has it.
+        created: when the run began.
+        partial: some of its trials were missing then.
+    """
+
+    name: str
+    asked: Asked
+    answers: tuple[Answer, ...]
+    created: str
+    partial: bool
+
+
+def read_claims(path: Path) -> Kept:
+    """What the file says.
 
     Raises:
-        InputError: the file is no such report, or of another version of its format.
+        InputError: it is no such report, or of another version of its format.
     """
     told = _read(path)
     try:
-        study = told["study"]
-        asked = asked_of(study, str(path))
+        asked = asked_of(told["study"], str(path))
         known = {claim.id: claim for claim in (*asked.claims, *asked.checks)}
-        return str(study["name"]), asked, tuple(_answers(known, [*told["claims"], *told["checks"]]))
+        found = tuple(_answers(known, [*told["claims"], *told["checks"]]))
+        return Kept(str(told["study"]["name"]), asked, found, str(told["created"]), bool(told["partial"]))
     except (KeyError, TypeError) as error:
-        raise InputError(f"{path}: it is no report of a study with claims: {error} is missing") from None
+        raise InputError(
+            f"{path}: it is no report of a study with claims, or of an earlier release: {error} is missing",
+            hint="`steelyard report RUN --format claims` writes it anew",
+        ) from None
 
 
 def _read(path: Path) -> dict[str, Any]:

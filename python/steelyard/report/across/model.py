@@ -13,12 +13,11 @@ from pathlib import Path
 
 from steelyard.analysis.stats.runs import Interval
 from steelyard.errors import InputError, nearest
-from steelyard.report.across.kept import read_claims
+from steelyard.report.across.kept import Kept, read_claims
 from steelyard.report.formatting import NONE
 from steelyard.report.model import build
 from steelyard.report.study.amounts import told
 from steelyard.report.study.answers import Answer, answers
-from steelyard.spec.asked import Asked as Asks
 from steelyard.spec.checks import Equality, Ratio, Trend
 from steelyard.spec.papers import Entry, Paper, Question
 from steelyard.spec.printed import Printed
@@ -34,12 +33,14 @@ class Given:
 
     Attributes:
         answers: claim or check -> what became of it.
+        kept: of a report's file, what it is of; empty of a folder, which is judged now.
     """
 
     path: Path
     study: str
     form: str
     answers: Mapping[str, Answer]
+    kept: str = ""
 
 
 @dataclass(frozen=True)
@@ -137,18 +138,26 @@ def build_across(
 
 
 def _given(path: Path) -> Given:
-    name, asked, found = read_claims(path) if path.is_file() else _judged_now(path)
-    study = _study(path, name.removesuffix("-small"), asked.paper)
-    return Given(path, study, asked.form, {answer.claim.id: answer for answer in found})
+    kept = read_claims(path) if path.is_file() else _judged_now(path)
+    study = _study(path, kept.name.removesuffix("-small"), kept.asked.paper)
+    found = {answer.claim.id: answer for answer in kept.answers}
+    return Given(path, study, kept.asked.form, found, _provenance(kept) if path.is_file() else "")
 
 
-def _judged_now(path: Path) -> tuple[str, Asks, tuple[Answer, ...]]:
+def _provenance(kept: Kept) -> str:
+    """`run of 2026-11-26, as it was judged then`, and whether all of it was there."""
+    part = ", half-written" if kept.partial else ""
+    return f"run of {kept.created[:10]}{part}, as it was judged then"
+
+
+def _judged_now(path: Path) -> Kept:
     """As `read_claims`, of a result's folder."""
     model = build(path)
     found = answers(model)
     if found is None or not (found.claims or found.checks):
         raise InputError(f"{path}: it is no run of a study with claims")
-    return str(found.design.get("name") or model.name), found.asked, (*found.checks, *found.claims)
+    name = str(found.design.get("name") or model.name)
+    return Kept(name, found.asked, (*found.checks, *found.claims), model.created, model.partial)
 
 
 def _study(path: Path, name: str, paper: str) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from steelyard.report.across.model import NOT_RUN, Across, Asked, Ours, Said
+from steelyard.report.across.model import NOT_RUN, Across, Asked, Given, Ours, Said
 from steelyard.report.formatting import NONE, clean, digits
 from steelyard.report.machine import jsonable
 from steelyard.report.page import Page
@@ -19,7 +19,7 @@ COLUMNS = ("source", "says", "answer", "judged by", "verdict", "paper", "ours")
 
 def page(model: Across) -> Page:
     """A table for each question; below it who contradicts whom, and what ours bears out."""
-    subject = [f"{one.path}: {one.study}, {one.form} form" for one in model.given]
+    subject = [f"{one.path}: {one.study}, {one.form} form{_kept(one)}" for one in model.given]
     return Page(
         "Across papers",
         headline(model),
@@ -27,6 +27,10 @@ def page(model: Across) -> Page:
         [question_table(asked) for asked in model.questions],
         [*_unasked(model), *METHOD],
     )
+
+
+def _kept(one: Given) -> str:
+    return f" ({one.kept})" if one.kept else ""
 
 
 METHOD = (
@@ -114,7 +118,9 @@ def render_json(model: Across) -> str:
     """Every answer and figure, unrounded; what is not known is null."""
     found = {
         "format": FORMAT,
-        "results": [{"path": str(g.path), "study": g.study, "form": g.form} for g in model.given],
+        "results": [
+            {"path": str(g.path), "study": g.study, "form": g.form, "kept": g.kept} for g in model.given
+        ],
         "questions": [
             {
                 "question": asked.name,
