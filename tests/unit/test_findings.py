@@ -24,7 +24,7 @@ WITHOUT = {
         "compare-a", "compare-b", "coordinated-consistency", "distribution", "rf-consistency",
     )),
     *(f"versions/{system}-{name}" for system in ("cassandra", "hbase") for name in ("latency", "saturation")),
-    "cs4224-2014/graphs", "load-management/eight-nodes", "seis630/racks",
+    "cs4224-2014/graphs", "seis630/racks",
 }  # fmt: skip
 """Studies of the papers that no page is of yet."""
 
