@@ -15,6 +15,8 @@ from steelyard.errors import InputError
 from steelyard.report import write_report
 from steelyard.report.model import build
 from steelyard.report.study.answers import answers
+from steelyard.report.study.dots import MEASURED, Dots
+from steelyard.report.study.dots_spec import dots_spec
 from steelyard.report.study.plot_rows import Cells
 from steelyard.report.study.plots import Drawn, y_axis
 from steelyard.spec.plots import Plot
@@ -212,3 +214,18 @@ def test_a_level_that_no_trial_has_is_refused(tmp_path: Path) -> None:
     file.write_text(studies.TEXT.replace('lines = ["consistency"]', "relative = { client = 1 }"))
     with pytest.raises(InputError, match=r"no factor 'client' in this study .did you mean 'clients'"):
         read_study(file)
+
+
+@pytest.mark.parametrize(
+    ("ends", "domain"),
+    [((0.9, 1.2), [0.9 / 1.03, 1.2 * 1.03]), ((0.0, 200.0), [1.0 / 1.03, 200.0 * 1.03])],
+)
+def test_a_logarithmic_axis_ends_with_its_values(ends: tuple[float, float], domain: list[float]) -> None:
+    """What is not above zero is on no such axis."""
+    low, high = ends
+    row = {"series": "a", "x": 1, "y": 1.0, "low": low, "high": high, "trials": 6, "point": "p"}
+    spec = dots_spec(Dots([{**row, "source": MEASURED, "bound": "", "label": ""}], "x", "y", y_log=True))
+    scales = [layer["encoding"]["y"].get("scale") for layer in spec["layer"]]
+    (scale,) = (one for one in scales[1:2] if one)
+    assert scale["type"] == "log"
+    assert scale["domain"] == pytest.approx(domain)

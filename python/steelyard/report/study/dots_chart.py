@@ -10,6 +10,8 @@ import altair as alt
 from steelyard.report.charts.base import HEIGHT, PALETTE, WIDTH, event_layer, shade_layer
 from steelyard.report.study.dots import MEASURED, PAPER, Dots
 
+MARGIN = 1.03
+
 
 def dots_chart(dots: Dots) -> dict[str, Any]:
     """The specification: lines or bars, each with its 95 % interval; the paper's values as hollow squares."""
@@ -50,9 +52,18 @@ def _x(dots: Dots) -> alt.X:
 
 
 def _y(dots: Dots) -> alt.Y:
-    scale: Mapping[str, Any] = {"type": "log"} if dots.y_log else {"zero": True}
+    scale: Mapping[str, Any] = _log(dots) if dots.y_log else {"zero": True}
     axis = alt.Axis(format=",~r", tickCount=6)
     return alt.Y("y:Q", title=dots.y_title, scale=alt.Scale(**scale), axis=axis)
+
+
+def _log(dots: Dots) -> Mapping[str, Any]:
+    """A logarithmic axis ends with its values: at powers of ten most of it would be empty."""
+    drawn = [row[name] for row in dots.rows for name in ("y", "low", "high")]
+    found = [value for value in drawn if value is not None and value > 0]
+    if not found:
+        return {"type": "log"}
+    return {"type": "log", "nice": False, "domain": [min(found) / MARGIN, max(found) * MARGIN]}
 
 
 def _tips(dots: Dots) -> list[alt.Tooltip]:
