@@ -304,7 +304,7 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--seconds", type=int, default=12, help="of each run's window")
-    parser.add_argument("--warm-up", type=int, default=12, help="seconds of each run before it")
+    parser.add_argument("--warm-up", type=int, default=30, help="seconds of each run before it")
     parser.add_argument("--threads", default=",".join(map(str, THREADS)), help="numbers, by commas")
     parser.add_argument("--write", type=Path, metavar="FILE", help="put the tables into this file, too")
     asked = parser.parse_args()
