@@ -31,12 +31,11 @@ from pathlib import Path
 import psutil
 from peers.cost import text
 from peers.report import machine, write
-from peers.ycsb import our_command, ours, over_cql, parsed
+from peers.ycsb import make_table, our_command, ours, over_cql, parsed
 
 from steelyard.analysis.stats.runs import Interval, Runs, mean
 from steelyard.hosts.local import LocalHost
 from steelyard.spec.system import CassandraSystem
-from steelyard.systems.cassandra.cql_probe import ask
 from steelyard.systems.cassandra.login import CqlPlace
 from steelyard.systems.cassandra.testbed import CassandraTestbed
 from steelyard.watch.cgroup import read_group
@@ -127,13 +126,7 @@ class Bed:
         self._load(hosts[0], port)
 
     def _load(self, host: str, port: int) -> None:
-        fields = ", ".join(f"field{n} varchar" for n in range(10))
-        replication = "{'class': 'SimpleStrategy', 'replication_factor': 3}"
-        for made in (
-            f"KEYSPACE ycsb WITH replication = {replication}",
-            f"TABLE ycsb.usertable (y_id varchar PRIMARY KEY, {fields})",
-        ):
-            ask(CqlPlace(host, port), f"CREATE {made}", timeout_s=60)
+        make_table(CqlPlace(host, port), "ycsb")
         done = ours("load", "cassandra-cql", *self._said, "-threads", "16")
         if done.returncode:
             raise SystemExit(f"the load failed: {done.stderr}")

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from peers.jvm import JAVA
 from steelyard.hosts.artifacts import fetch
+from steelyard.systems.cassandra.cql_probe import ask
+from steelyard.systems.cassandra.login import CqlPlace
 
 CORE = "site.ycsb:core:0.17.0"
 DRIVER = "com.datastax.cassandra:cassandra-driver-core:3.0.0"
@@ -66,6 +68,17 @@ def over_cql(folder: Path, options: Sequence[str] = SHORT) -> RealYcsb:
     jars = fetch(DRIVER.split(":", 1)[1].replace(":", "-"), [DRIVER]).folder
     sources = [JAVA / "ycsb" / "CqlBinding.java"]
     return RealYcsb("CqlBinding", sources, f"{jars}/*", folder=folder, options=options)
+
+
+def make_table(place: CqlPlace, keyspace: str) -> None:
+    """The table that YCSB's own page says, with three copies."""
+    fields = ", ".join(f"field{n} varchar" for n in range(10))
+    replication = "{'class': 'SimpleStrategy', 'replication_factor': 3}"
+    for made in (
+        f"KEYSPACE {keyspace} WITH replication = {replication}",
+        f"TABLE {keyspace}.usertable (y_id varchar PRIMARY KEY, {fields})",
+    ):
+        ask(place, f"CREATE {made}", timeout_s=60)
 
 
 def ours(action: str, database: str, *words: str) -> Done:

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.ycsb import JAVA, Done, RealYcsb, ours, over_cql, parsed
+from peers.ycsb import JAVA, Done, RealYcsb, make_table, ours, over_cql, parsed
 
-from steelyard.systems.cassandra.cql_probe import ask
 from steelyard.systems.cassandra.login import CqlPlace
 from steelyard.systems.cassandra.testbed import CassandraTestbed
 from steelyard.systems.hbase.testbed import HBaseTestbed
@@ -111,13 +110,7 @@ def _cassandra(testbed: CassandraTestbed, name: str, folder: Path) -> Pair:
     """On a table made as YCSB's own page says."""
     driver = testbed.driver()
     host, port = driver["hosts"][0], driver["port"]
-    fields = ", ".join(f"field{n} varchar" for n in range(10))
-    replication = "{'class': 'SimpleStrategy', 'replication_factor': 3}"
-    for made in (
-        f"KEYSPACE {name} WITH replication = {replication}",
-        f"TABLE {name}.usertable (y_id varchar PRIMARY KEY, {fields})",
-    ):
-        ask(CqlPlace(host, port), f"CREATE {made}", timeout_s=30)
+    make_table(CqlPlace(host, port), name)
     real = over_cql(folder)
     said = [f"hosts={host}", f"port={port}", f"cassandra.keyspace={name}"]
     said += [f"cassandra.{kind}consistencylevel=QUORUM" for kind in ("read", "write")]
