@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from made import DATA, maker
@@ -269,13 +271,32 @@ def jsonable_text(interval: Interval) -> str:
         ('{"format": 1,\n"x"}', r"kept.json:2: not JSON"),
         ('{"format": 99}', r"kept.json: it is no report of format 1"),
         ("[]", r"kept.json: it is no report of format 1"),
-        ('{"format": 1, "study": {"name": "claimed"}}', r"kept.json: .* 'claims' is missing"),
-        ('{"format": 1, "study": {"name": "claimed", "claims": [1]}}', r"kept.json: its claims cannot be"),
+        ('{"format": 1, "study": {"name": "claimed"}}', r"kept.json: claims: Field required"),
     ],
 )
 def test_a_file_that_is_no_report_of_claims_is_refused(tmp_path: Path, text: str, answer: str) -> None:
     kept = tmp_path / "kept.json"
     kept.write_text(text)
+    with pytest.raises(InputError, match=answer):
+        build_across([kept], papers(), QUESTIONS)
+
+
+@pytest.mark.parametrize(
+    ("change", "answer"),
+    [
+        (lambda told: told["claims"][0].update(direction=HOSTILE), r"claims.0.direction: Input should be"),
+        (lambda told: told["claims"][0].update(estimate={"low": "x"}), r"claims.0.estimate.estimate: Field"),
+        (lambda told: told["claims"][0].update(id="C99"), r"its study has no claim 'C99'"),
+        (lambda told: told["study"].update(claims=[1]), r"kept.json: its claims cannot be read"),
+    ],
+)
+def test_claims_that_were_changed_by_hand_are_refused(
+    run: Path, tmp_path: Path, change: Callable[[Any], None], answer: str
+) -> None:
+    kept = write_report(run, "claims", tmp_path / "kept.json")
+    told = json.loads(kept.read_text())
+    change(told)
+    kept.write_text(json.dumps(told))
     with pytest.raises(InputError, match=answer):
         build_across([kept], papers(), QUESTIONS)
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ValidationError
+
 from steelyard.analysis.claims import Verdict
+from steelyard.analysis.claims.verdict import Answer as Word
 from steelyard.analysis.stats.runs import Interval
 from steelyard.errors import InputError
 from steelyard.report.machine import FORMAT
 from steelyard.report.study.answers import Answer, asked_of
 from steelyard.spec.asked import Asked
-from steelyard.spec.checks import Claim
+
+HINT = "give a run's folder, or what `steelyard report RUN --format claims` wrote of it"
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,42 @@ class Kept:
     partial: bool
 
 
+class _Estimate(BaseModel):
+    """JSON has no word for an end that is not bounded: it is null."""
+
+    estimate: float | None
+    low: float | None
+    high: float | None
+    count: int
+    given: str
+
+    def interval(self) -> Interval:
+        ends = zip((self.estimate, self.low, self.high), (math.nan, -math.inf, math.inf), strict=True)
+        estimate, low, high = (unbounded if end is None else end for end, unbounded in ends)
+        return Interval(estimate, low, high, self.count, self.given)
+
+
+class _Judged(BaseModel):
+    id: str
+    direction: Word
+    size: Word
+    words: str
+    estimate: _Estimate | None
+    estimate_metric: str
+
+    def verdict(self) -> Verdict:
+        estimate = self.estimate.interval() if self.estimate else None
+        return Verdict(self.id, self.direction, self.size, self.words, estimate, metric=self.estimate_metric)
+
+
+class _Report(BaseModel):
+    study: dict[str, Any]
+    claims: list[_Judged]
+    checks: list[_Judged]
+    created: str
+    partial: bool
+
+
 def read_claims(path: Path) -> Kept:
     """What the file says.
 
@@ -42,19 +81,16 @@ def read_claims(path: Path) -> Kept:
         InputError: it is no such report, or of another version of its format.
     """
     told = _read(path)
-    try:
-        asked = asked_of(told["study"], str(path))
-        known = {claim.id: claim for claim in (*asked.claims, *asked.checks)}
-        found = tuple(_answers(known, [*told["claims"], *told["checks"]]))
-        return Kept(str(told["study"]["name"]), asked, found, str(told["created"]), bool(told["partial"]))
-    except (KeyError, TypeError) as error:
-        raise InputError(
-            f"{path}: it is no report of a study with claims, or of an earlier release: {error} is missing",
-            hint="`steelyard report RUN --format claims` writes it anew",
-        ) from None
+    asked = asked_of(told.study, str(path))
+    known = {claim.id: claim for claim in (*asked.claims, *asked.checks)}
+    judged = [*told.claims, *told.checks]
+    if unknown := [one.id for one in judged if one.id not in known]:
+        raise InputError(f"{path}: its study has no claim '{unknown[0]}'", hint=HINT)
+    found = tuple(Answer(known[one.id], one.verdict()) for one in judged)
+    return Kept(str(told.study.get("name", "")), asked, found, told.created, told.partial)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> _Report:
     try:
         told = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -62,34 +98,10 @@ def _read(path: Path) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise InputError(f"{path}:{error.lineno}: not JSON: {error.msg}") from None
     if not isinstance(told, dict) or told.get("format") != FORMAT:
-        raise InputError(
-            f"{path}: it is no report of format {FORMAT}",
-            hint="give a run's folder, or what `steelyard report RUN --format claims` wrote",
-        )
-    return told
-
-
-def _answers(known: Mapping[str, Claim], told: Sequence[Mapping[str, Any]]) -> list[Answer]:
-    return [
-        Answer(
-            known[one["id"]],
-            Verdict(
-                one["id"],
-                one["direction"],
-                one["size"],
-                one["words"],
-                _interval(one["estimate"]),
-                metric=one["estimate_metric"],
-            ),
-        )
-        for one in told
-    ]
-
-
-def _interval(told: Mapping[str, Any] | None) -> Interval | None:
-    """JSON has no word for an end that is not bounded: it is null."""
-    if told is None:
-        return None
-    unbounded = {"estimate": math.nan, "low": -math.inf, "high": math.inf}
-    estimate, low, high = (end if told[name] is None else told[name] for name, end in unbounded.items())
-    return Interval(estimate, low, high, told["count"], told["given"])
+        raise InputError(f"{path}: it is no report of format {FORMAT}", hint=HINT)
+    try:
+        return _Report.model_validate(told)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise InputError(f"{path}: {where}: {first['msg']}: no claims of this release", hint=HINT) from None

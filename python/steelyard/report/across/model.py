@@ -14,7 +14,7 @@ from pathlib import Path
 from steelyard.analysis.stats.runs import Interval
 from steelyard.errors import InputError, nearest
 from steelyard.report.across.kept import Kept, read_claims
-from steelyard.report.formatting import NONE
+from steelyard.report.formatting import NONE, clean
 from steelyard.report.model import build
 from steelyard.report.study.amounts import told
 from steelyard.report.study.answers import Answer, answers
@@ -147,7 +147,7 @@ def _given(path: Path) -> Given:
 def _provenance(kept: Kept) -> str:
     """`run of 2026-11-26, as it was judged then`, and whether all of it was there."""
     part = ", half-written" if kept.partial else ""
-    return f"run of {kept.created[:10]}{part}, as it was judged then"
+    return clean(f"run of {kept.created[:10]}{part}, as it was judged then")
 
 
 def _judged_now(path: Path) -> Kept:
