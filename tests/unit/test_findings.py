@@ -23,7 +23,7 @@ WITHOUT = {
     *(f"sheth-2023/{name}" for name in (
         "compare-a", "compare-b", "coordinated-consistency", "distribution", "rf-consistency",
     )),
-    "versions/cassandra-latency", "versions/hbase-latency", "versions/hbase-saturation",
+    "versions/cassandra-latency", "versions/hbase-latency",
     "cs4224-2014/graphs", "seis630/racks",
 }  # fmt: skip
 """Studies of the papers that no page is of yet."""
