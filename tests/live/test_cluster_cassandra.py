@@ -126,6 +126,31 @@ def test_settles_after_a_flush(cassandra3: CassandraTestbed) -> None:
     assert settled.seconds < WAIT_S
 
 
+def test_rests_when_writes_kept_for_a_node_are_handed_over(cassandra3: CassandraTestbed) -> None:
+    place = cassandra3.nodes[0].place
+    for line in (
+        "CREATE KEYSPACE kept WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 3}",
+        "CREATE TABLE kept.rows (id timeuuid PRIMARY KEY)",
+    ):
+        ask(place, line, timeout_s=WAIT_S)
+
+    def hints(metric: str) -> int:
+        agents = [target.agent for target in cassandra3.targets()[:2]]
+        told = [ask_agent(agent, "metrics")["metrics"] for agent in agents if agent]
+        return int(sum(metrics[metric] for metrics in told))
+
+    cassandra3.freeze("node3")
+    try:
+        for _ in range(20):
+            ask(place, "INSERT INTO kept.rows (id) VALUES (now())")
+        assert eventually(lambda: hints("server_hints_total") > 0)
+    finally:
+        cassandra3.thaw("node3")
+    assert cassandra3.settle(WAIT_S, print).quiet
+    assert hints("server_hints_replayed_total") == hints("server_hints_total")
+    assert not [node.name for node in cassandra3.nodes if list(node.spec.folder.glob("hints/*.hints"))]
+
+
 def test_agents_answer_where_the_targets_say(cassandra3: CassandraTestbed) -> None:
     for target in cassandra3.targets():
         assert target.agent is not None

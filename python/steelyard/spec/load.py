@@ -136,7 +136,7 @@ class Load(Model):
     """The load begins here: what is below has been stored before."""
     part: Part = Part()
     settle_limit_s: float = Field(default=60, ge=0)
-    """Longest wait between load and run until compactions and flushes are done."""
+    """Longest wait between load and run until compactions, flushes and, of Cassandra, hints are done."""
 
     @model_validator(mode="before")
     @classmethod

@@ -81,10 +81,9 @@ class Restorable(ABC):
             InfrastructureError: no rest, no orderly end, no room; no snapshot is left then.
         """
         nodes = tuple(spec.name for spec in self.specs)
+        self._rest(say)  # what nodes still hand over to each other is written to files, too
         self.flush_all()
-        settled = self.settle(REST_LIMIT_S, say)
-        if not settled.quiet:
-            raise InfrastructureError(f"not at rest after {REST_LIMIT_S:.0f} s: {settled.detail}")
+        self._rest(say)
         holding = self.holding()
         self.leave(say)
         began = time.monotonic()
@@ -92,6 +91,11 @@ class Restorable(ABC):
         kept = self._keep(made)
         say(f"kept as snapshot {key}: {kept.files} files, {kept.bytes >> 20} MiB ({_since(began)})")
         return kept
+
+    def _rest(self, say: Say) -> None:
+        settled = self.settle(REST_LIMIT_S, say)
+        if not settled.quiet:
+            raise InfrastructureError(f"not at rest after {REST_LIMIT_S:.0f} s: {settled.detail}")
 
     def _keep(self, made: Snapshot) -> Snapshot:
         return self.host.keep(made, self.folder, self.rules)

@@ -51,14 +51,21 @@ def wait_until(
         time.sleep(POLL_S)
 
 
-def wait_rest(pending: Callable[[], int], limit_s: float, say: Say, how: str = "") -> Settled:
+def wait_rest(
+    pending: Callable[[], int],
+    limit_s: float,
+    say: Say,
+    how: str = "",
+    what: str = "compactions and flushes",
+) -> Settled:
     """Wait, at most `limit_s` seconds, until nothing is pending, several times in a row.
 
     Args:
-        pending: counts compactions and flushes that run or wait.
+        pending: counts what runs or waits.
         limit_s: the longest wait, in seconds.
         say: is told how it ended.
         how: by what it is known, for the result.
+        what: is counted.
     """
     start = time.monotonic()
     quiet, count = 0, 0
@@ -67,6 +74,6 @@ def wait_rest(pending: Callable[[], int], limit_s: float, say: Say, how: str = "
         quiet = 0 if count else quiet + 1
         time.sleep(REST_POLL_S)
     rest, seconds = quiet >= QUIET_READINGS, time.monotonic() - start
-    detail = "" if rest else f"{count} compactions and flushes pending"
+    detail = "" if rest else f"{count} {what} pending"
     say(f"at rest after {seconds:.1f} s" if rest else f"not at rest: {detail}")
     return Settled(rest, seconds, detail, how)

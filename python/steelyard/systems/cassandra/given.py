@@ -14,6 +14,7 @@ from steelyard.hosts.say import Say
 from steelyard.spec.system import HostsSystem
 from steelyard.systems import given_rest
 from steelyard.systems.base import Settled
+from steelyard.systems.cassandra import hints
 from steelyard.systems.cassandra.cql_probe import LoginRefusedError, Probe, Row, answers, ask
 from steelyard.systems.cassandra.facts import access_plan
 from steelyard.systems.cassandra.login import CqlPlace, Login, speaks_tls
@@ -140,7 +141,7 @@ class HostsTestbed(NullTestbed):
         return given_rest.settle(self._pending, self._latency_s, limit_s, say)
 
     def _pending(self) -> int:
-        return sum(pending_at(place) for place in members(self._answering))
+        return sum(pending_at(place) + hints.told_by(place) for place in members(self._answering))
 
     def _latency_s(self) -> float:
         began = time.monotonic()

@@ -1,4 +1,4 @@
-"""Whether a server is at rest: no compaction or flush running or waiting."""
+"""Whether servers are at rest: no compaction or flush runs or waits, and none keeps writes for another."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from steelyard.errors import InfrastructureError
 from steelyard.hosts.say import Say
 from steelyard.systems.base import OWN_FIGURES, Settled
 from steelyard.systems.cassandra.cql_probe import Probe
+from steelyard.systems.cassandra.hints import Hints
 from steelyard.systems.cassandra.login import CqlPlace
 from steelyard.systems.cassandra.node import LocalNode
 from steelyard.systems.waiting import wait_rest
@@ -26,10 +27,19 @@ BACKGROUND = (
 def settle(nodes: Sequence[LocalNode], agent_port: int | None, limit_s: float, say: Say) -> Settled:
     """Wait until all running nodes are at rest, at most `limit_s` seconds."""
 
-    def count() -> int:
-        return sum(_pending(node, agent_port) for node in nodes if node.alive)
+    hints = Hints(nodes, agent_port)
 
-    return wait_rest(count, limit_s, say, OWN_FIGURES)
+    def count() -> int:
+        return sum(_pending(node, agent_port) for node in nodes if node.alive) or _waiting(hints)
+
+    return wait_rest(count, limit_s, say, OWN_FIGURES, "compactions, flushes and files of hints")
+
+
+def _waiting(hints: Hints) -> int:
+    try:
+        return hints.waiting()
+    except (OSError, InfrastructureError):
+        return 1
 
 
 def _pending(node: LocalNode, agent_port: int | None) -> int:
