@@ -147,7 +147,7 @@ def test_rests_when_writes_kept_for_a_node_are_handed_over(cassandra3: Cassandra
     finally:
         cassandra3.thaw("node3")
     assert cassandra3.settle(WAIT_S, print).quiet
-    assert hints("server_hints_replayed_total") == hints("server_hints_total")
+    assert hints("server_hints_replayed_total") >= hints("server_hints_total")
     assert not [node.name for node in cassandra3.nodes if list(node.spec.folder.glob("hints/*.hints"))]
 
 

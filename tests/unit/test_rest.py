@@ -10,6 +10,7 @@ import pytest
 
 from steelyard.systems import waiting
 from steelyard.systems.cassandra import rest
+from steelyard.systems.cassandra.hints import Hints
 from steelyard.systems.cassandra.login import CqlPlace
 
 
@@ -35,4 +36,4 @@ def test_a_node_that_is_silent_is_not_at_rest(tmp_path: Path) -> None:
     nobody: Any = SimpleNamespace(
         alive=True, place=CqlPlace("127.10.251.1", 9), spec=SimpleNamespace(folder=tmp_path)
     )
-    assert not rest.settle([nobody], None, 0.05, lambda _: None).quiet
+    assert not rest.settle([nobody], Hints(), None, 0.05, lambda _: None).quiet

@@ -24,7 +24,7 @@ from steelyard.systems.base import Settled
 from steelyard.systems.cassandra.data import RULES
 from steelyard.systems.node import NodeSpec
 from steelyard.systems.null import NullTestbed
-from steelyard.systems.restorable import Restorable
+from steelyard.systems.restorable import ROUNDS, Restorable
 from steelyard.watch.target import WatchTarget
 
 TEXT = """
@@ -87,7 +87,7 @@ class Bed(NullTestbed, Restorable):
     def flush_all(self) -> None:
         self._done("rest")
         path = self.folder / "node1" / FILE
-        path.parent.mkdir(parents=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("ten records")
 
     def holding(self) -> dict[str, Any]:
@@ -115,11 +115,33 @@ def go(folder: Path, run: str = "run", heard: Heard | None = None, **words: Any)
     return conduct(read_study(path, overrides), heard or Heard(), 1, folder / run, **words)
 
 
+@pytest.mark.parametrize("changes", [1, 2, 99])
+def test_data_are_flushed_until_that_changes_nothing(
+    tmp_path: Path, bed: type[Bed], monkeypatch: pytest.MonkeyPatch, changes: int
+) -> None:
+    """What nodes hand over to each other after a flush lies in memory, and the next one writes it."""
+    flush_all = Bed.flush_all
+
+    def flush(self: Bed) -> None:
+        flush_all(self)
+        done = min(self.calls.count("rest"), changes)
+        (self.folder / "node1" / FILE).write_text(f"written {done} times")
+
+    monkeypatch.setattr(Bed, "flush_all", flush)
+    one = bed("one", tmp_path)
+    if changes > 2 * ROUNDS:
+        with pytest.raises(InfrastructureError, match="still change after 5 flushes"):
+            one.keep("key", {}, {}, print)
+    else:
+        kept = one.keep("key", {}, {}, print)
+        assert kept.holding["node1"]["text"] == f"written {changes} times"
+
+
 def manifests(folder: Path, part: str = "trials") -> list[dict[str, Any]]:
     return [json.loads(path.read_text()) for path in sorted(folder.glob(f"{part}/*/manifest.json"))]
 
 
-LOAD = ["empty up", "rest", "leave", "down"]
+LOAD = ["empty up", "rest", "rest", "leave", "down"]
 TRIAL = ["restored up", "down"]
 
 

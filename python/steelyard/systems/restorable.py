@@ -20,6 +20,7 @@ REST_LIMIT_S = 600.0
 SAME_LIMIT_S = 60.0
 """Some of what servers say of themselves is told some seconds after they serve."""
 POLL_S = 0.2
+ROUNDS = 5
 
 
 class Restorable(ABC):
@@ -81,16 +82,25 @@ class Restorable(ABC):
             InfrastructureError: no rest, no orderly end, no room; no snapshot is left then.
         """
         nodes = tuple(spec.name for spec in self.specs)
-        self._rest(say)  # what nodes still hand over to each other is written to files, too
-        self.flush_all()
         self._rest(say)
-        holding = self.holding()
+        holding = self._written(say)
         self.leave(say)
         began = time.monotonic()
         made = Snapshot(key, self.kind, self.name, self.block, nodes, load, shape, holding)
         kept = self._keep(made)
         say(f"kept as snapshot {key}: {kept.files} files, {kept.bytes >> 20} MiB ({_since(began)})")
         return kept
+
+    def _written(self, say: Say) -> dict[str, Any]:
+        """Flush until that changes nothing: what nodes hand over to each other meanwhile is written, too."""
+        for _ in range(ROUNDS):
+            self.flush_all()
+            self._rest(say)
+            holding = self.holding()
+            self.flush_all()
+            if self.holding() == holding:
+                return holding
+        raise InfrastructureError(f"files of data still change after {ROUNDS} flushes")
 
     def _rest(self, say: Say) -> None:
         settled = self.settle(REST_LIMIT_S, say)

@@ -21,23 +21,29 @@ BACKGROUND = (
     b"MemtableFlushWriter",
     b"MemtablePostFlush",
     b"PerDiskMemtableFlushWriter_0",
+    b"HintsDispatcher",
 )
 
 
-def settle(nodes: Sequence[LocalNode], agent_port: int | None, limit_s: float, say: Say) -> Settled:
+def settle(
+    nodes: Sequence[LocalNode], hints: Hints, agent_port: int | None, limit_s: float, say: Say
+) -> Settled:
     """Wait until all running nodes are at rest, at most `limit_s` seconds."""
 
-    hints = Hints(nodes, agent_port)
-
     def count() -> int:
-        return sum(_pending(node, agent_port) for node in nodes if node.alive) or _waiting(hints)
+        running = [node for node in nodes if node.alive]
+        return sum(_pending(node, agent_port) for node in running) or _waiting(hints, running, agent_port)
 
-    return wait_rest(count, limit_s, say, OWN_FIGURES, "compactions, flushes and files of hints")
+    hints.watch()
+    settled = wait_rest(count, limit_s, say, OWN_FIGURES, "compactions, flushes and hints")
+    if settled.quiet:
+        hints.rested()
+    return settled
 
 
-def _waiting(hints: Hints) -> int:
+def _waiting(hints: Hints, nodes: Sequence[LocalNode], agent_port: int | None) -> int:
     try:
-        return hints.waiting()
+        return hints.waiting(nodes, agent_port)
     except (OSError, InfrastructureError):
         return 1
 

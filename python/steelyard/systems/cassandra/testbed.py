@@ -27,6 +27,7 @@ from steelyard.systems.cassandra import (
     versions,
 )
 from steelyard.systems.cassandra.config import AGENT_PORT, CassandraSpec
+from steelyard.systems.cassandra.hints import Hints
 from steelyard.systems.cassandra.launch import Launch
 from steelyard.systems.cassandra.login import CqlPlace, Login
 from steelyard.systems.cassandra.node import LocalNode
@@ -63,7 +64,7 @@ class CassandraTestbed(UpgradingCassandra):
         self.security = secured.Security(system, name, self.folder, clients) if system.secure else None
         self.tokens = config.tokens_of(system, self.shared)
         self._warnings = replication.check(system)
-        self.launches = Launches[Launch]()
+        self.launches, self.hints = Launches[Launch](), Hints()
         self._check_placement()
         if clients and system.secure:
             self.lacking = {
@@ -271,8 +272,8 @@ class CassandraTestbed(UpgradingCassandra):
     # --- what can be done to it while it runs ---
 
     def settle(self, limit_s: float, say: Say) -> Settled:
-        """Wait, within the limit, until pending compactions and flushes are done."""
-        return rest.settle(self.nodes, self._agent_port(), limit_s, say)
+        """Wait, within the limit, until compactions and flushes are done, and hints handed over."""
+        return rest.settle(self.nodes, self.hints, self._agent_port(), limit_s, say)
 
     # --- its data at rest ---
 
