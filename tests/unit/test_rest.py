@@ -32,6 +32,16 @@ def test_what_is_pending_at_the_limit_is_said() -> None:
     assert (settled.quiet, settled.detail) == (False, "3 compactions and flushes pending")
 
 
+def test_a_long_wait_says_what_it_is_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "SAY_S", 0.0)
+    told: list[str] = []
+    left = [2, 1, 0, 0, 0]
+    waiting.wait_rest(lambda: left.pop(0), 10.0, told.append, what="hints")
+    assert told[:2] == ["not at rest yet: 2 hints pending", "not at rest yet: 1 hints pending"]
+    assert told[2].startswith("at rest after ")
+    assert len(told) == 3
+
+
 def test_a_node_that_is_silent_is_not_at_rest(tmp_path: Path) -> None:
     nobody: Any = SimpleNamespace(
         alive=True, place=CqlPlace("127.10.251.1", 9), spec=SimpleNamespace(folder=tmp_path)

@@ -14,6 +14,8 @@ POLL_S = 0.1
 REST_POLL_S = 0.5
 QUIET_READINGS = 3
 """One quiet moment may lie between two compactions; so many in a row count."""
+SAY_S = 10.0
+"""A wait for rest that goes on says so as often."""
 
 
 def died(server: Server) -> SteelyardError:
@@ -63,15 +65,18 @@ def wait_rest(
     Args:
         pending: counts what runs or waits.
         limit_s: the longest wait, in seconds.
-        say: is told how it ended.
+        say: is told how it goes on, and how it ended.
         how: by what it is known, for the result.
         what: is counted.
     """
-    start = time.monotonic()
+    start = said = time.monotonic()
     quiet, count = 0, 0
     while quiet < QUIET_READINGS and time.monotonic() - start < limit_s:
         count = pending()
         quiet = 0 if count else quiet + 1
+        if count and time.monotonic() - said >= SAY_S:
+            said = time.monotonic()
+            say(f"not at rest yet: {count} {what} pending")
         time.sleep(REST_POLL_S)
     rest, seconds = quiet >= QUIET_READINGS, time.monotonic() - start
     detail = "" if rest else f"{count} {what} pending"
