@@ -16,7 +16,7 @@ COMMAND = re.compile(r"`steelyard run ([\w/.-]+)[^`]*`")
 PAPERS = ("cs4224-2014", "kuhlenkamp-2014", "load-management", "seis630", "sheth-2023", "versions")
 WITHOUT = {
     *(f"kuhlenkamp-2014/{name}" for name in (
-        "data-volume", "data-volume-replicated", "node-size-cassandra", "node-size-hbase",
+        "data-volume-replicated", "node-size-cassandra", "node-size-hbase",
         "same-load-cassandra", "same-load-hbase", "storage", "target-cassandra", "target-hbase", "threads",
         "workload-r", "workload-rs", "workload-rsw", "workload-rw", "workload-w", "workloads",
     )),
