@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.analysis.evidence.cells import Counts, Histograms, Series
+from steelyard.analysis.evidence.cells import Counts, Histograms, Seconds, Series
 from steelyard.analysis.metrics import metric_of
 from steelyard.analysis.reasons import READ
 from steelyard.analysis.spread import APART
@@ -87,6 +87,17 @@ def series_of(model: ReportModel) -> Series:
         return steady.batches if steady else ()
 
     return read
+
+
+def levels_of(model: ReportModel) -> Seconds:
+    """How `ok_per_s` or the mean of a latency went on over the seconds of each trial."""
+    read = seconds_of(model)
+
+    def levels(number: int, metric: str) -> Sequence[float]:
+        found = read(number, metric)
+        return () if found is None else found.sort("second")["y"].to_list()
+
+    return levels
 
 
 def seconds_of(model: ReportModel) -> Callable[[int, str], pl.DataFrame | None]:

@@ -11,10 +11,11 @@ import polars as pl
 from steelyard.analysis.claims.cases import Case, case
 from steelyard.analysis.claims.covered import left_out, uncovered
 from steelyard.analysis.claims.looks import ONE_TEST, Looks
-from steelyard.analysis.claims.objections import against, few, not_counted, one_start
+from steelyard.analysis.claims.objections import against, few, not_counted, one_start, only_restless
+from steelyard.analysis.claims.restless import corners_tell, moved, restless, same_cells, words
 from steelyard.analysis.claims.verdict import Answer, Finding, Source, Verdict, sign, size
-from steelyard.analysis.evidence import Histograms, Series, Trials
-from steelyard.analysis.evidence.cells import no_histograms, no_series
+from steelyard.analysis.evidence import Histograms, Seconds, Series, Trials
+from steelyard.analysis.evidence.cells import no_histograms, no_seconds, no_series
 from steelyard.analysis.stats.runs import FEW
 from steelyard.analysis.stats.verdicts import LEVEL, holm
 from steelyard.spec.checks import Claim, Ratio, Speedup, Trend
@@ -24,6 +25,7 @@ from steelyard.spec.sides import upwards
 def judge(
     claims: Iterable[Claim], trials: pl.DataFrame, factors: Sequence[str], *, small: bool = False,
     histograms: Histograms = no_histograms, looks: Looks = ONE_TEST, series: Series = no_series,
+    seconds: Seconds = no_seconds,
 ) -> list[Verdict]:  # fmt: skip
     """A verdict for every claim, all of them being judged as one family.
 
@@ -35,11 +37,12 @@ def judge(
         histograms: where percentiles are merged from; without them they go by order statistics of the runs.
         looks: those that were taken at the study, this one the last; none when its plan was kept.
         series: what each trial's steadiness was judged by; without them each trial's own word counts.
+        seconds: how far a trial wanders; without them none that came to no steady state decides anything.
 
     Raises:
         InputError: a claim names a metric, factor or column that the trials do not have.
     """
-    found = Trials(trials, tuple(factors), histograms, series)
+    found = Trials(trials, tuple(factors), histograms, series, seconds)
     claims = list(claims)
     verdicts = [_one(claim, found, small) for claim in claims]
     return _as_family(verdicts, _originals(claims, verdicts), looks)
@@ -81,7 +84,10 @@ def _as_family(verdicts: list[Verdict], originals: Sequence[int], looks: Looks) 
 
 
 def _over_looks(one: Verdict, looks: Looks) -> float:
-    return looks.chance(one.points, one.chance or 0.0, one.least, one.id, one.direction)
+    """What an earlier look had shown counts for nothing where runs wander: it had not seen how far."""
+    return looks.chance(
+        one.points, one.chance or 0.0, one.least, "" if one.wanders else one.id, one.direction
+    )
 
 
 def _sharers(claims: int, looks: Looks) -> str:
@@ -121,12 +127,48 @@ def _one(claim: Claim, trials: Trials, small: bool) -> Verdict:
         if small and (left := left_out(claim, trials)):  # the full form has every level that a claim names
             return _not_covered(nothing(claim, small), left)
         return nothing(claim, small, str(error))
-    reasons = against(made.judged, unsteady=bool(claim.unsteady)) + one_start(made.beside)
-    if made.missing:
-        reasons = (*reasons, f"not measured: {made.missing}")
+    others = one_start(made.beside) + ((f"not measured: {made.missing}",) if made.missing else ())
+    reasons = against(made.judged, unsteady=bool(claim.unsteady)) + others
     verdict = _verdict(claim, made, reasons, small)
+    if reasons and not others and only_restless(made.judged):
+        verdict = _restless(claim, trials, made, small) or verdict
     left = uncovered(claim, made.judged) if claim.covers else ""
     return _not_covered(verdict, left) if left else verdict
+
+
+def _restless(claim: Claim, trials: Trials, made: Case, small: bool) -> Verdict | None:
+    """The verdict on runs that did not come to rest, if it does not hang on how far they wander."""
+    figures = restless(made.judged)
+    at_rest = _verdict(claim, made, (), small)
+    if not figures or at_rest.direction not in ("confirmed", "refuted"):
+        return None
+    try:
+        cases = [case(claim, other) for other in moved(trials, figures)]
+    except ValueError:  # what is chosen by throughput is gone
+        return None
+    others = [_verdict(claim, one, (), small) for one in cases]
+    if (
+        not corners_tell(claim.check, at_rest.direction)
+        or not all(same_cells(one.judged, made.judged) for one in cases)
+        or any(one.direction != at_rest.direction for one in others)
+    ):
+        return None
+    chances = [one.chance for one in (at_rest, *others) if one.chance is not None]
+    alike = all((one.size, one.sources) == (at_rest.size, at_rest.sources) for one in others)
+    said = (*at_rest.left_out, words(figures, alike))
+    stands = replace(at_rest, chance=max(chances, default=None), left_out=said, wanders=True)
+    return stands if alike else _of_no_size(stands)
+
+
+def _of_no_size(one: Verdict) -> Verdict:
+    """Its direction alone is decided, and nothing about other sources."""
+    sources = tuple(
+        replace(
+            s, direction=_if_claimed(s.direction, "inconclusive"), size=_if_claimed(s.size, "inconclusive")
+        )
+        for s in one.sources
+    )
+    return replace(one, size=_if_claimed(one.size, "inconclusive"), sources=sources)
 
 
 def _verdict(claim: Claim, made: Case, reasons: tuple[str, ...], small: bool) -> Verdict:

@@ -33,6 +33,11 @@ def against(cells: Judged, *, unsteady: bool = False) -> tuple[str, ...]:
     return found
 
 
+def only_restless(cells: Judged) -> bool:
+    """Whether nothing speaks against judging but that runs did not come to rest."""
+    return not against(cells, unsteady=True) and not any(cell.short for cell, _ in cells)
+
+
 def few(cells: Judged) -> tuple[str, ...]:
     """Cells that have too few repetitions."""
     return once((cell, reason) for cell, metric in cells for reason in cell.few(metric))

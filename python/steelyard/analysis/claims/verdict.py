@@ -98,6 +98,7 @@ class Verdict:
         metric: as of `Finding`.
         same_as: the claim before it that was judged by the same contrast of the same trials; together they
             are one finding.
+        wanders: whether runs came to no steady state, and it stands all the same.
     """
 
     id: str
@@ -120,6 +121,7 @@ class Verdict:
     sources: tuple[Source, ...] = ()
     metric: str = ""
     same_as: str = ""
+    wanders: bool = False
 
 
 def size(estimate: Interval | None, paper: Printed | None) -> Answer:

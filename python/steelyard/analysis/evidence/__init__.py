@@ -19,7 +19,7 @@ Input is a frame with one row per trial, as `report.figures.trial_frame` makes i
 
 from __future__ import annotations
 
-from steelyard.analysis.evidence.cells import POINT, Cell, Histograms, Key, Series, Trials, known
+from steelyard.analysis.evidence.cells import POINT, Cell, Histograms, Key, Seconds, Series, Trials, known
 from steelyard.analysis.evidence.counting import Lost, lost
 from steelyard.analysis.evidence.pairs import within
 from steelyard.analysis.evidence.samples import Found, Sample, beyond_p, versus
@@ -32,6 +32,7 @@ __all__ = [
     "Key",
     "Lost",
     "Sample",
+    "Seconds",
     "Series",
     "Trials",
     "beyond_p",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -29,6 +29,7 @@ BY_CHANCE = 0.01
 """More unsteady trials than false alarms bring with this chance are no accident."""
 SHORTEST = FALSE_ALARMS[-1][1]
 """Of trials of which only the figures are known."""
+NO_REST = "no steady state"
 Key = tuple[tuple[str, Any], ...]
 """(column, level) of every column that tells a cell from others."""
 Row = Mapping[str, Any]
@@ -38,6 +39,16 @@ Histograms = Callable[[int, str, str], Counts | None]
 Series = Callable[[int], Sequence[float]]
 """Trial -> what its steadiness was judged by, over its mean (`Steady.batches`); empty where that was not
 kept."""
+
+
+Seconds = Callable[[int, str], Sequence[float]]
+"""(trial, metric) -> successes in each second of its run, or the mean of a latency in it; empty where that
+was not kept."""
+
+
+def no_seconds(_trial: int, _metric: str) -> Sequence[float]:
+    """Of trials of which only the figures are known."""
+    return ()
 
 
 def no_series(_trial: int) -> Sequence[float]:
@@ -51,12 +62,13 @@ def no_histograms(_trial: int, _phase: str, _tag: str) -> None:
 
 @dataclass(frozen=True)
 class Trials:
-    """Trials, which of their columns are factors, and where their histograms and series are."""
+    """Trials, which of their columns are factors, and where their histograms, series and seconds are."""
 
     frame: pl.DataFrame
     factors: tuple[str, ...]
     histograms: Histograms = field(default=no_histograms, compare=False)
     series: Series = field(default=no_series, compare=False)
+    seconds: Seconds = field(default=no_seconds, compare=False)
 
     @property
     def columns(self) -> list[str]:
@@ -77,7 +89,13 @@ class Trials:
             frame = frame.filter(
                 [level is not None and level_text(level) in wanted for level in frame[column]]
             )
-        return Trials(frame, self.factors, self.histograms, self.series)
+        return replace(self, frame=frame)
+
+    def moved(self, numbers: Iterable[int], metric: str, factor: float) -> Trials:
+        """The same with a metric of these trials multiplied."""
+        mine = pl.col("trial").is_in(list(numbers))
+        column = pl.when(mine).then(pl.col(metric) * factor).otherwise(pl.col(metric))
+        return replace(self, frame=self.frame.with_columns(column.alias(metric)))
 
     def cells(self, apart: Iterable[str] = ()) -> dict[Key, Cell]:
         """Point -> its trials; the columns `apart` do not count as part of the point."""
@@ -87,7 +105,7 @@ class Trials:
             key = tuple((c, level_value(row[c])) for c in columns if row[c] is not None)
             found.setdefault(key, []).append(row)
         return {
-            key: Cell(key, tuple(standing(rows, self.columns)), self.histograms, self.series)
+            key: Cell(key, tuple(standing(rows, self.columns)), self.histograms, self.series, self.seconds)
             for key, rows in found.items()
         }
 
@@ -123,6 +141,7 @@ class Cell:
     rows: tuple[Row, ...]
     histograms: Histograms = field(default=no_histograms, compare=False)
     series: Series = field(default=no_series, compare=False)
+    seconds: Seconds = field(default=no_seconds, compare=False)
 
     @property
     def name(self) -> str:
@@ -210,9 +229,8 @@ class Cell:
             return found
         if not by_accident([self]):
             found.append(f"{self.unsteady} of {len(self.counting)} trials: no steady state")
-        short = self._states.count("too short")
-        if short and not is_of_timeline(metric):  # they stand beside the same seconds of a control
-            found.append(f"{short} of {len(self.counting)} trials: too short")
+        if self.short and not is_of_timeline(metric):  # they stand beside the same seconds of a control
+            found.append(f"{self.short} of {len(self.counting)} trials: too short")
         return found
 
     def remarks(self, metric: str) -> list[str]:
@@ -231,7 +249,12 @@ class Cell:
     @property
     def unsteady(self) -> int:
         """Trials that count and came to no steady state."""
-        return self._states.count("no steady state")
+        return self._states.count(NO_REST)
+
+    @property
+    def short(self) -> int:
+        """Trials that count and were too short to be judged."""
+        return self._states.count("too short")
 
     @property
     def false_alarms(self) -> float:

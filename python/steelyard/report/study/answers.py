@@ -15,7 +15,7 @@ from steelyard.analysis.claims.verdict import SIZE
 from steelyard.analysis.claims.why import bear_out
 from steelyard.analysis.evidence import Trials
 from steelyard.errors import InputError
-from steelyard.report.figures import histograms_of, seconds_of, series_of, trial_frame
+from steelyard.report.figures import histograms_of, levels_of, seconds_of, series_of, trial_frame
 from steelyard.report.formatting import NONE, clean, digits
 from steelyard.report.model import ReportModel
 from steelyard.report.study.amounts import NS_PER, told
@@ -144,9 +144,8 @@ def answers(model: ReportModel) -> Answers | None:
     info = Results(model.path).info
     factors = tuple(info.get("factors") or ())
     measured = trial_frame(model.path, model).sort("point", "repetition")
-    trials = Trials(
-        _with_all(measured, set(_metrics(asked)), factors), factors, histograms_of(model), series_of(model)
-    )
+    frame = _with_all(measured, set(_metrics(asked)), factors)
+    trials = Trials(frame, factors, histograms_of(model), series_of(model), levels_of(model))
     small = asked.form == "small"
     looks = looks_of(info)
     return Answers(
@@ -166,7 +165,7 @@ def _judged(claims: Sequence[Claim], trials: Trials, small: bool, looks: Looks) 
     frame, factors = trials.frame, trials.factors
     known: dict[str, Any] = {"small": small, "looks": looks}
     known |= {"histograms": trials.histograms, "series": trials.series}
-    verdicts = judge(claims, frame, factors, **known)
+    verdicts = judge(claims, frame, factors, seconds=trials.seconds, **known)
     return tuple(
         Answer(claim, verdict, tuple(zip(claim.why, bear_out(claim, frame, factors, **known), strict=True)))
         for claim, verdict in zip(claims, verdicts, strict=True)
