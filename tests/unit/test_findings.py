@@ -52,9 +52,9 @@ def test_verdicts_that_are_kept_can_be_read_and_stand_on_their_page(path: Path) 
     assert path.parent.name.endswith(kept.name.removesuffix("-small"))
     page = text_of(path.parent.name).replace("\\", "")
     for answer in kept.answers:
-        row = re.search(rf"^\| {re.escape(answer.claim.id)} \| .*$", page, re.MULTILINE)
-        assert row, answer.claim.id
-        assert f"| {answer.verdict.direction} | {answer.verdict.size} | {answer.found} |" in row[0]
+        rows = re.findall(rf"^\| {re.escape(answer.claim.id)} \| .*$", page, re.MULTILINE)
+        said = f"| {answer.verdict.direction} | {answer.verdict.size} | {answer.found} |"
+        assert any(said in row for row in rows), answer.claim.id
 
 
 def test_every_study_of_the_papers_has_a_page_but_these() -> None:

@@ -52,6 +52,7 @@ class CassandraTestbed(UpgradingCassandra):
 
     kind = "cassandra"
     rules = data.RULES
+    idle_flush = True
     system: CassandraSystem
 
     def __init__(
