@@ -196,18 +196,26 @@ def test_two_figures_of_the_same_trials_wander_each_for_itself() -> None:
     assert found.direction == "inconclusive"
 
 
-@pytest.mark.parametrize("cells", ["reached", "plateau"])
-def test_cells_that_are_chosen_by_throughput_stay_chosen_or_nothing_stands(cells: str) -> None:
-    rates = {"a": 3600.0, "b": 3950.0}
-    points = [{"system": s, "target": t} for s in "ab" for t in (3000, 4000)]
+@pytest.mark.parametrize(
+    ("cells", "targets", "rates"),
+    [
+        ("plateau", (3900, 5000), {"a": 3600.0, "b": 3950.0}),  # moved down, b's other target is the higher
+        ("reached", (3000,), {"a": 3000.0, "b": 3030.0}),  # moved down, b does not reach it
+    ],
+)
+def test_cells_that_are_chosen_by_throughput_stay_chosen_or_nothing_stands(
+    cells: str, targets: tuple[int, ...], rates: dict[str, float]
+) -> None:
+    points = [{"system": s, "target": t} for s in "ab" for t in targets]
 
     def law(system: str, target: int) -> dict[str, float]:
-        return {"ok_per_s": min(rates[system], float(target)) * (1 if target < 4000 else 1.001)}
+        return {"ok_per_s": min(rates[system], 1.01 * target)}
 
-    frame = no_rest(trials(law, points, scatter=0.001), pl.col("system") == "b")
-    check = {**ABOVE, "cells": cells}
-    found = judged(frame, wandering(1.0, 0.7), check=check, factors=["target"], metric="ok_per_s")
-    assert found.direction == "inconclusive"
+    frame = trials(law, points, scatter=0.001)
+    more: dict[str, Any] = {"check": {**ABOVE, "cells": cells}, "factors": ["target"], "metric": "ok_per_s"}
+    assert judged(frame, (), **more).direction == "confirmed"
+    unsteady = no_rest(frame, (pl.col("system") == "b") & (pl.col("target") == targets[-1]))
+    assert judged(unsteady, wandering(1.0, 0.7), **more).direction == "inconclusive"
 
 
 def test_what_an_earlier_look_had_shown_had_not_seen_how_far_they_wander() -> None:
@@ -227,5 +235,9 @@ def test_what_an_earlier_look_had_shown_had_not_seen_how_far_they_wander() -> No
 def test_a_size_is_none_unless_it_is_the_same_everywhere() -> None:
     series = wandering(1.0, 0.95)
     assert judged(ratio(2.0), series, check={**ABOVE, "paper": 2.0}).size == "confirmed"
-    at_the_edge = judged(ratio(2.0), series, check={**ABOVE, "paper": 1.4})
-    assert (at_the_edge.direction, at_the_edge.size) == ("confirmed", "inconclusive")
+    edge = {**ABOVE, "paper": 1.45}
+    calm = judged(ratio(2.0).with_columns(pl.lit("steady").alias("steady")), (), check=edge)
+    assert (calm.direction, calm.size) == ("confirmed", "confirmed")
+    found = judged(ratio(2.0), series, check=edge)
+    assert (found.direction, found.size) == ("confirmed", "inconclusive")
+    assert "the size is not" in found.left_out[-1]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from steelyard.hosts.say import Say
 from steelyard.systems.base import OWN_FIGURES, Settled
-from steelyard.systems.waiting import wait_rest
+from steelyard.systems.waiting import WORK, wait_rest
 
 LATENCY = "the latency of a small probe"
 PROBES = 20
@@ -20,14 +20,21 @@ ALIKE, ALIKE_S = 0.25, 0.0002
 """Readings are alike when the highest is not further above the lowest: relative, or in seconds."""
 
 
-def settle(pending: Callable[[], int], latency_s: Callable[[], float], limit_s: float, say: Say) -> Settled:
+def settle(
+    pending: Callable[[], int],
+    latency_s: Callable[[], float],
+    limit_s: float,
+    say: Say,
+    what: str = WORK,
+) -> Settled:
     """Wait, at most `limit_s` seconds, until nothing is pending, or until the latency of a probe is level.
 
     Args:
-        pending: how many compactions and flushes run or wait on all servers; OSError when one is silent.
+        pending: how much runs or waits on all servers; OSError when one is silent.
         latency_s: what a small request took, in seconds; OSError when there was no answer.
         limit_s: the longest wait, in seconds.
         say: is told how it ended.
+        what: is counted by `pending`.
 
     Returns:
         How it ended, and by which of the two it is known; not at rest when neither can be had.
@@ -44,7 +51,7 @@ def settle(pending: Callable[[], int], latency_s: Callable[[], float], limit_s: 
         except OSError:
             return 1  # a server that is silent is not at rest
 
-    return wait_rest(count, limit_s, say, OWN_FIGURES)
+    return wait_rest(count, limit_s, say, OWN_FIGURES, what)
 
 
 def _level(latency_s: Callable[[], float], limit_s: float, say: Say, untold: str) -> Settled:

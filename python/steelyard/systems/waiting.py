@@ -14,6 +14,7 @@ POLL_S = 0.1
 REST_POLL_S = 0.5
 QUIET_READINGS = 3
 """One quiet moment may lie between two compactions; so many in a row count."""
+WORK = "compactions and flushes"
 SAY_S = 10.0
 """A wait for rest that goes on says so as often."""
 
@@ -58,7 +59,7 @@ def wait_rest(
     limit_s: float,
     say: Say,
     how: str = "",
-    what: str = "compactions and flushes",
+    what: str = WORK,
 ) -> Settled:
     """Wait, at most `limit_s` seconds, until nothing is pending, several times in a row.
 

@@ -19,7 +19,7 @@ from steelyard.systems.cassandra.cql_probe import LoginRefusedError, Probe, Row,
 from steelyard.systems.cassandra.facts import access_plan
 from steelyard.systems.cassandra.login import CqlPlace, Login, speaks_tls
 from steelyard.systems.cassandra.replication import replication_map
-from steelyard.systems.cassandra.rest import pending_at
+from steelyard.systems.cassandra.rest import WORK, pending_at
 from steelyard.systems.cassandra.roll import PEERS, Roll, others
 from steelyard.systems.cassandra.virtual_tables import VirtualTables
 from steelyard.systems.changes import Listed
@@ -137,8 +137,8 @@ class HostsTestbed(NullTestbed):
         }
 
     def settle(self, limit_s: float, say: Say) -> Settled:
-        """Wait, within the limit, until no node has anything pending, or a probe's latency is level."""
-        return given_rest.settle(self._pending, self._latency_s, limit_s, say)
+        """Wait, within the limit, until no node has anything pending or keeps hints, or a probe is level."""
+        return given_rest.settle(self._pending, self._latency_s, limit_s, say, WORK)
 
     def _pending(self) -> int:
         return sum(pending_at(place) + hints.told_by(place) for place in members(self._answering))

@@ -13,6 +13,7 @@ from steelyard.systems.cassandra.login import CqlPlace
 from steelyard.systems.cassandra.node import LocalNode
 from steelyard.systems.waiting import wait_rest
 
+WORK = "compactions, flushes and hints"
 AGENT_PENDING = ("server_compactions_pending", "server_flushes_pending")
 POOLS = "SELECT name, active_tasks, pending_tasks FROM system_views.thread_pools"
 TASKS = "SELECT task_id FROM system_views.sstable_tasks"
@@ -35,7 +36,7 @@ def settle(
         return sum(_pending(node, agent_port) for node in running) or _waiting(hints, running, agent_port)
 
     hints.watch()
-    settled = wait_rest(count, limit_s, say, OWN_FIGURES, "compactions, flushes and hints")
+    settled = wait_rest(count, limit_s, say, OWN_FIGURES, WORK)
     if settled.quiet:
         hints.rested()
     return settled
