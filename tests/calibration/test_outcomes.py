@@ -13,6 +13,8 @@ from steelyard.calibrate.laws import Constant
 from steelyard.calibrate.truth import ANSWERED, DROPPED, ERROR, LOST, OVERLOADED, SILENT, Stamps
 
 OPERATIONS, RATE, TIMEOUT_MS = 1000, 500, 700
+LONG_MS = 5000
+"""A timeout that no server reaches which answers at all, however busy its machine is."""
 LATENCY_US = 20_000
 
 
@@ -34,7 +36,9 @@ def distribution(observed: Observed, name: str) -> dict[str, Any]:
 
 
 def test_error_and_overload_answers_are_told_apart(lab: Lab, tmp_path: Path) -> None:
-    observed, stamps = tried(lab, tmp_path / "run", faults={"error": 0.1, "overloaded": 0.05})
+    observed, stamps = tried(
+        lab, tmp_path / "run", faults={"error": 0.1, "overloaded": 0.05}, timeout_ms=LONG_MS
+    )
     assert stamps.count(ERROR) > 50
     assert stamps.count(OVERLOADED) > 20
     assert failed(observed) == {"server": stamps.count(ERROR), "overloaded": stamps.count(OVERLOADED)}
@@ -42,7 +46,7 @@ def test_error_and_overload_answers_are_told_apart(lab: Lab, tmp_path: Path) -> 
     assert distribution(observed, "response")["count"] == stamps.count(ANSWERED)
     everything = distribution(observed, "all")
     assert everything["count"] == OPERATIONS
-    assert everything["p90_ns"] >= TIMEOUT_MS * 1e6 * 0.999
+    assert everything["p90_ns"] >= LONG_MS * 1e6 * 0.999
 
 
 def test_silence_is_a_timeout_that_counts_as_at_least_the_deadline(lab: Lab, tmp_path: Path) -> None:
@@ -58,7 +62,7 @@ def test_silence_is_a_timeout_that_counts_as_at_least_the_deadline(lab: Lab, tmp
 
 
 def test_a_closed_connection_fails_what_was_on_it_and_nothing_else(lab: Lab, tmp_path: Path) -> None:
-    observed, stamps = tried(lab, tmp_path / "run", faults={"dropped": 0.004})
+    observed, stamps = tried(lab, tmp_path / "run", faults={"dropped": 0.004}, timeout_ms=LONG_MS)
     assert stamps.count(DROPPED) > 0
     lost = failed(observed)
     assert set(lost) <= {"connection"}
@@ -70,8 +74,8 @@ def test_a_closed_connection_fails_what_was_on_it_and_nothing_else(lab: Lab, tmp
 
 
 def test_a_black_hole_fails_those_that_fall_into_it(lab: Lab, tmp_path: Path) -> None:
-    """From 0.5 s to 1 s nothing is answered: a quarter of the operations."""
-    observed, stamps = tried(lab, tmp_path / "run", faults={"black_hole": {"at_ms": 500, "for_ms": 500}})
+    """From 0.5 s to the end at 2 s nothing is answered: three quarters of the operations."""
+    observed, stamps = tried(lab, tmp_path / "run", faults={"black_hole": {"at_ms": 500, "for_ms": 1500}})
     assert stamps.count(SILENT) >= 200
     lost = failed(observed)
     assert sum(lost.values()) >= stamps.count(SILENT)
@@ -84,7 +88,7 @@ def test_a_black_hole_fails_those_that_fall_into_it(lab: Lab, tmp_path: Path) ->
 def test_a_retry_never_restarts_the_clock(lab: Lab, tmp_path: Path) -> None:
     """A tenth fails at first: those operations take both attempts, counted from their due time."""
     faults = {"overloaded": 0.1, "first_only": True}
-    observed, stamps = tried(lab, tmp_path / "run", faults=faults, retry="until-deadline", timeout_ms=5000)
+    observed, stamps = tried(lab, tmp_path / "run", faults=faults, retry="until-deadline", timeout_ms=LONG_MS)
     assert failed(observed) == {}
     again = stamps.count(OVERLOADED)
     assert again > 50

@@ -52,10 +52,10 @@ def await_missing(sampler: Sampler, what: str, reason: str) -> None:
 
 
 def freeze(sampler: Sampler, frozen: WatchTarget, other: WatchTarget, pids: Sequence[int]) -> None:
-    """Stop a node's processes, `pids`, until another has told three heaps: its own is a gap, nothing else."""
+    """Stop a node's processes, `pids`, until another has told its heap: its own is a gap, nothing else."""
     await_samples(sampler, frozen.name, HEAP, 1)
     with _stopped(pids) as stopped_ns:
-        await_samples(sampler, other.name, HEAP, 3, stopped_ns)
+        await_samples(sampler, other.name, HEAP, 1, stopped_ns)
         await_samples(sampler, frozen.name, "cpu_seconds_total", 3, stopped_ns)
         resumed_ns = time.monotonic_ns()
     await_samples(sampler, frozen.name, HEAP, 1, resumed_ns)

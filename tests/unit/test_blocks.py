@@ -176,10 +176,13 @@ def worked(
 
 def test_a_lost_bench_is_no_error_of_a_study_that_is_whole(tmp_path: Path) -> None:
     done: list[tuple[str, int]] = []
+    begun = threading.Event()
 
     def run(bench: Bench, given: Given) -> None:
         if bench.name == "a":
+            begun.set()
             raise HostLostError("the host a is lost")
+        assert begun.wait(60), "a takes a trial too"
         done.append((bench.name, given.trial.number))
 
     work, whole, _, benches = worked(tmp_path, run)

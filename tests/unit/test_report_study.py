@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from made import maker
 
+from steelyard.report.formatting import NONE
 from steelyard.report.html import render_html
 from steelyard.report.markdown import render_markdown
 from steelyard.report.model import ReportModel, build
 from steelyard.report.study import overview
+from steelyard.report.study.limits import limits_table
 from steelyard.report.study.points import points
 from steelyard.report.text import render_text
 
@@ -112,6 +116,48 @@ def test_the_ledger_says_what_the_same_word_means(model: ReportModel) -> None:
     assert lines["Compression"] == ("none", "NONE")
     assert lines["Written before the answer"][0].startswith("ONE: 1 of 3 replicas")
     assert "all 3 DataNodes" in lines["Written before the answer"][1]
+
+
+@pytest.fixture
+def limited(model: ReportModel) -> ReportModel:
+    """The first system's nodes have quotas of several sizes, the second's master limits of its own."""
+    trials = [replace(trial, manifest=copy.deepcopy(dict(trial.manifest))) for trial in model.trials]
+    for trial in trials:
+        limits = {"memory_mib": 600, "cgroup_version": "1", "cpu_period_us": 100_000, "disk_mib": 2000}
+        if trial.manifest["trial"]["system_name"] == "cassandra":
+            limits |= {"cpu_cores": {"node1": 0.5, "node2": 1.5, "node3": 1.0}, "disk_read_mib_per_s": 2.0}
+        else:
+            limits |= {"cpu_cores": {"master1": 0.3, "node1": None}, "missing": {"blkio": "<no> disk"}}
+            trial.manifest["trial"]["system"]["master_limits"] = {"memory_mib": 1024}
+        trial.manifest["system"]["limits"] = limits
+    return replace(model, trials=tuple(trials))
+
+
+def test_limits_in_effect_are_told_and_what_no_limit_holds(limited: ReportModel) -> None:
+    told = limits_table(limited)
+    assert told is not None
+    assert list(told.rows) == [
+        ("cassandra as-shipped", "nodes", "0.5 to 1.5", "600 MiB", "2 MiB/s read, 2,000 MiB large", "4"),
+        ("hbase as-shipped", "nodes", NONE, "600 MiB", "2,000 MiB large", "4"),
+        ("hbase as-shipped", "masters", "0.3", "1,024 MiB", "2,000 MiB large", "4"),
+    ]
+    for said in ("each 100 ms", "Nothing holds the client", "nobody's", "blkio (<no> disk)"):
+        assert said in told.note
+    assert "Actions" not in told.note
+    limited.trials[0].manifest["trial"]["timeline"] = [{"do": "throttle", "read_mib": 2.0}]
+    for trial in limited.trials:
+        trial.manifest["system"]["limits"]["cgroup_version"] = "2"
+    told = limits_table(limited)
+    assert told is not None
+    assert "Actions change limits" in told.note
+    assert "nobody's" not in told.note
+
+
+def test_nodes_without_any_limit_have_no_table(limited: ReportModel) -> None:
+    for trial in limited.trials:
+        trial.manifest["trial"]["system"].pop("master_limits", None)
+        trial.manifest["system"]["limits"] = {"cpu_cores": {"node1": None}, "cpu_period_us": 100_000}
+    assert limits_table(limited) is None
 
 
 def test_a_local_level_asks_the_replicas_of_one_datacenter(model: ReportModel) -> None:

@@ -253,7 +253,7 @@ def test_a_server_that_comes_back_and_dies_again_is_told_twice(tmp_path: Path) -
 def test_when_nothing_answers_any_more_an_endless_phase_is_stopped(
     fake_engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("steelyard.lab.phase.ALL_DEAD_LIMIT_S", 0.2)
+    monkeypatch.setattr("steelyard.lab.phase.ALL_DEAD_LIMIT_S", 2.0)
     monkeypatch.setattr("steelyard.lab.phase.LOOK_EVERY_S", 0.0)
     fake_engine.mode("numb-in-run")
     bed = Bed(dead=lambda: [Death("node1", "killed by SIGKILL", 1), Death("node2", "exit status 3", 1)])
@@ -268,7 +268,7 @@ def test_when_nothing_answers_any_more_an_endless_phase_is_stopped(
 def test_that_nobody_answers_an_audit_leaves_what_was_measured(
     fake_engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("steelyard.lab.phase.ALL_DEAD_LIMIT_S", 0.2)
+    monkeypatch.setattr("steelyard.lab.phase.ALL_DEAD_LIMIT_S", 2.0)
     monkeypatch.setattr("steelyard.lab.phase.LOOK_EVERY_S", 0.0)
     fake_engine.mode("numb-in-audit")
     deaths = [Death("node1", "killed by SIGKILL", 1), Death("node2", "exit status 3", 1)]

@@ -23,7 +23,6 @@ from steelyard.errors import InfrastructureError
 from steelyard.results.tables import read_spool
 from steelyard.systems.waiting import wait_until
 from steelyard.watch import AgentClient, Sampler, ask, host_facts
-from steelyard.watch.link import ANSWER_WITHIN_S
 from steelyard.watch.sampler import next_due
 from steelyard.watch.sources import Sources
 from steelyard.watch.table import Table
@@ -119,7 +118,7 @@ def test_a_server_that_does_not_answer_holds_up_nobody() -> None:
     released = threading.Event()
 
     def frozen(_command: str) -> str:
-        released.wait(10)
+        released.wait(LIMIT_S)
         return good("")
 
     with agent(good) as one, agent(frozen) as two:
@@ -128,8 +127,6 @@ def test_a_server_that_does_not_answer_holds_up_nobody() -> None:
             lambda sampler: times(sampler, "quick", "server_sstables").len() >= 14 and bool(sampler.missing),
         )
         released.set()
-    longest = times(sampler, "frozen", CPU).diff().max()
-    assert longest < ANSWER_WITHIN_S * 1e9, "it was waited for"  # type: ignore[operator]
     assert times(sampler, "frozen", "server_sstables").is_empty()
     assert "never answered: no answer for" in sampler.missing["frozen.server_*"]
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from steelyard.report.formatting import clean
 from steelyard.results.in_effect import part
 from steelyard.spec.kind import declared
 
@@ -87,6 +88,12 @@ def master_names(manifest: Facts) -> tuple[str, ...]:
 def system_kind(manifest: Facts) -> str:
     """`cassandra`, `hbase`, `hosts`, `embedded`, `null`, ...; empty when unknown."""
     return str(part(manifest, "trial", "system").get("kind") or part(manifest, "system").get("kind") or "")
+
+
+def side_name(manifest: Facts) -> str:
+    """`cassandra as-shipped`: a study's system and variant, printable; empty where it has one."""
+    said = part(manifest, "trial")
+    return clean(" ".join(str(said[key]) for key in ("system_name", "variant") if said.get(key)))
 
 
 def is_local(manifest: Facts) -> bool:

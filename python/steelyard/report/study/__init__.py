@@ -11,6 +11,7 @@ from steelyard.report.study.acted_tables import acted_tables
 from steelyard.report.study.beside import beside
 from steelyard.report.study.curves import curves
 from steelyard.report.study.ledger import ledger
+from steelyard.report.study.limits import limits_table
 from steelyard.report.study.looks import looks_of
 from steelyard.report.study.panels import panels
 from steelyard.report.study.points import points, points_table
@@ -28,7 +29,7 @@ class Overview:
 
     Attributes:
         tables: two systems beside each other, points, what actions on the cluster cost, rates that were
-            found once, what differs in meaning, what was remarked on trials.
+            found once, limits of nodes, what differs in meaning, what was remarked on trials.
         charts: a panel for each timeline, curves over the factors.
     """
 
@@ -49,6 +50,7 @@ def overview(model: ReportModel) -> Overview | None:
         points_table(found),
         *acted,
         rates,
+        limits_table(model),
         ledger(model),
         remarks(model),
     )

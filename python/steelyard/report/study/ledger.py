@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from steelyard.analysis.counters import Window, nodes
-from steelyard.report.formatting import NONE, clean, digits, plain
-from steelyard.report.in_effect import master_names, quota_cores, system_kind
+from steelyard.report.formatting import NONE, digits, plain
+from steelyard.report.in_effect import master_names, quota_cores, side_name, system_kind
 from steelyard.report.model import ReportModel, TrialReport
 from steelyard.report.tables.base import Table
 from steelyard.results.in_effect import InEffect, part
@@ -128,10 +128,9 @@ def ledger(model: ReportModel) -> Table | None:
     """What each system and variant of a study means; None when there is only one."""
     sides: dict[str, Side] = {}
     for trial in sorted(model.trials, key=lambda t: int(part(t.manifest, "trial").get("point") or 1)):
-        said = part(trial.manifest, "trial")
-        name = " ".join(str(said[key]) for key in ("system_name", "variant") if said.get(key))
+        name = side_name(trial.manifest)
         if trial.measured is not None and name not in sides:
-            sides[clean(name)] = Side(trial)
+            sides[name] = Side(trial)
     if len(sides) < 2:
         return None
     own = (line for side in sides.values() for line in side.own if line not in (*LINES, *PARTS))

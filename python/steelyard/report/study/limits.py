@@ -1,0 +1,94 @@
+"""What the kernel held each node to, as it was in effect, and what it cannot hold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from steelyard.report.formatting import NONE, clean
+from steelyard.report.in_effect import master_names, quotas, side_name, system_kind
+from steelyard.report.model import ReportModel, TrialReport
+from steelyard.report.tables.base import Table
+from steelyard.results.in_effect import part
+
+NOT_HELD = (
+    "Nothing holds the client, nor what nodes of one machine share beyond this: its network, its caches, "
+    "the bandwidth of its memory."
+)
+LATER = (
+    "Of the disk is held what a process reads, and what it writes and waits for; what the kernel writes "
+    "later is nobody's."
+)
+"""Of control groups of version 1 (docs.kernel.org, cgroup-v1/blkio-controller: buffered writes)."""
+CHANGED = "Actions change limits while a run goes on; theirs are not in the table."
+CHANGES = {"resize", "throttle"}
+DISK = {
+    "disk_read_mib_per_s": "{} MiB/s read",
+    "disk_write_mib_per_s": "{} MiB/s written",
+    "disk_read_iops": "{} reads/s",
+    "disk_write_iops": "{} writes/s",
+}
+
+
+def limits_table(model: ReportModel) -> Table | None:
+    """A row for each set of limits that nodes had, with its trials; None where no node had any."""
+    trials = [trial for trial in model.trials if trial.measured is not None]
+    held = Counter(row for trial in trials for row in _rows(trial))
+    if {cell for row in held for cell in row[2:]} <= {NONE}:
+        return None
+    rows = [(*row, str(count)) for row, count in held.items()]
+    columns = ("", "of", "CPU, cores each", "memory, page cache included", "disk", "trials")
+    return Table("Limits of nodes in effect", columns, rows, words=5, note=_note(trials))
+
+
+def _rows(trial: TrialReport) -> Iterator[tuple[str, ...]]:
+    """One row for those that serve data and one for masters, if they have limits of their own."""
+    found = part(trial.manifest, "system", "limits")
+    own = part(trial.manifest, "trial", "system", "master_limits")
+    masters = {*master_names(trial.manifest)}
+    side = side_name(trial.manifest) or system_kind(trial.manifest)
+    cores = quotas(trial.manifest)
+    for of, limits, names in (
+        ("nodes", found, cores.keys() - masters),
+        ("masters", own or found, masters),
+    ):
+        if names:
+            each = {cores.get(name) for name in names}
+            yield side, of, _cores(each), _memory(limits), _disk(limits, found.get("disk_mib"))
+
+
+def _cores(each: set[float | None]) -> str:
+    told = sorted(core for core in each if core is not None)
+    words = [f"{core:g}" for core in dict.fromkeys((*told[:1], *told[-1:]))]
+    return " to ".join(words) + (", others no limit" if told and None in each else "") or NONE
+
+
+def _memory(limits: Mapping[str, Any]) -> str:
+    mib = limits.get("memory_mib")
+    return f"{mib:,} MiB" if mib else NONE
+
+
+def _disk(limits: Mapping[str, Any], size: Any) -> str:
+    told = [words.format(f"{limits[name]:,g}") for name, words in DISK.items() if limits.get(name)]
+    return ", ".join([*told, *([f"{size:,} MiB large"] if size else [])]) or NONE
+
+
+def _note(trials: list[TrialReport]) -> str:
+    facts = [part(trial.manifest, "system", "limits") for trial in trials]
+    periods = sorted({int(said["cpu_period_us"]) for said in facts if said.get("cpu_period_us")})
+    missing = sorted({f"{name} ({why})" for said in facts for name, why in part(said, "missing").items()})
+    told = {
+        f"CPU is a quota of each {' or '.join(f'{us / 1000:g}' for us in periods)} ms.": bool(periods),
+        "It holds from the moment that all nodes answer: their start has all cores.": bool(periods),
+        NOT_HELD: True,
+        LATER: "1" in {said.get("cgroup_version") for said in facts},
+        CHANGED: any(_changes(trial) for trial in trials),
+        f"Not to be had here: {clean(', '.join(missing))}.": bool(missing),
+    }
+    return " ".join(sentence for sentence, holds in told.items() if holds)
+
+
+def _changes(trial: TrialReport) -> bool:
+    timeline = trial.manifest.get("trial", {}).get("timeline") or ()
+    return any(action.get("do") in CHANGES for action in timeline)
