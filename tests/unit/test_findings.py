@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from steelyard.report.across.kept import read_claims
-from steelyard.spec.shipped import shipped
+from steelyard.spec.read import both_forms
+from steelyard.spec.shipped import find_study, shipped
 
 FINDINGS = Path(__file__).parents[2] / "docs" / "findings"
 PAGES = sorted(path.parent.name for path in FINDINGS.glob("*/README.md"))
@@ -21,7 +22,7 @@ WITHOUT = {
         "workload-r", "workload-rs", "workload-rsw", "workload-rw", "workload-w", "workloads",
     )),
     *(f"sheth-2023/{name}" for name in (
-        "compare-a", "compare-b", "coordinated-consistency", "distribution", "rf-consistency",
+        "compare-b", "coordinated-consistency", "distribution", "rf-consistency",
     )),
     "versions/cassandra-latency", "versions/hbase-latency",
     "seis630/racks",
@@ -33,6 +34,13 @@ def text_of(page: str) -> str:
     return (FINDINGS / page / "README.md").read_text(encoding="utf-8")
 
 
+def shown_of(page: str) -> str:
+    """The study that a page is of."""
+    command = COMMAND.search(text_of(page))
+    assert command, "the command with which it was run"
+    return command[1]
+
+
 def test_every_page_is_listed_once() -> None:
     listed = re.findall(r"^\| \[([\w-]+)\]\(\1/README\.md\) \|", text_of("."), re.MULTILINE)
     assert sorted(listed) == PAGES
@@ -40,10 +48,9 @@ def test_every_page_is_listed_once() -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_begins_with_the_command_of_a_shipped_study_that_it_is_named_after(page: str) -> None:
-    command = COMMAND.search(text_of(page))
-    assert command, "the command with which it was run"
-    assert command[1] in shipped()
-    assert page.startswith(command[1].replace("/", "-"))
+    study = shown_of(page)
+    assert study in shipped()
+    assert page.startswith(study.replace("/", "-"))
 
 
 @pytest.mark.parametrize("path", sorted(FINDINGS.glob("*/claims.json")), ids=lambda path: path.parent.name)
@@ -51,6 +58,10 @@ def test_verdicts_that_are_kept_can_be_read_and_stand_on_their_page(path: Path) 
     kept = read_claims(path)
     assert path.parent.name.endswith(kept.name.removesuffix("-small"))
     page = text_of(path.parent.name).replace("\\", "")
+    full, _ = both_forms(find_study(shown_of(path.parent.name)))
+    assert {a.claim.id for a in kept.answers} == {c.id for c in (*full.claims, *full.checks)}, (
+        "the study was changed since: run it, or judge its run, anew"
+    )
     for answer in kept.answers:
         rows = re.findall(rf"^\| {re.escape(answer.claim.id)} \| .*$", page, re.MULTILINE)
         said = f"| {answer.verdict.direction} | {answer.verdict.size} | {answer.found} |"
@@ -58,5 +69,5 @@ def test_verdicts_that_are_kept_can_be_read_and_stand_on_their_page(path: Path) 
 
 
 def test_every_study_of_the_papers_has_a_page_but_these() -> None:
-    ran = {command[1] for page in PAGES if (command := COMMAND.search(text_of(page)))}
+    ran = {shown_of(page) for page in PAGES}
     assert {study for study in shipped() if study.startswith(PAPERS)} - ran == WITHOUT

@@ -59,6 +59,35 @@ def show(
     Console(highlight=False).print(table)
 
 
+@app.command(
+    "needs", cls=GroupedCommand, epilog="Example: steelyard studies needs --format md --out needs.md"
+)
+def needs(
+    studies: Annotated[
+        list[str] | None, typer.Argument(help="Shipped studies, or a paper's folder.  [default: all]")
+    ] = None,
+    *,
+    format_: Format = "text",
+    out: Out = None,
+) -> None:
+    """Show what each study needs in its full form: nodes, cores, memory, disk and time; and what its small
+    form does not reach.
+    """
+    require_format(format_)
+    from steelyard.report.needs import needs_of, page, render_json
+    from steelyard.spec.read import both_forms
+    from steelyard.spec.shipped import shipped
+
+    known = shipped()
+    folders = {name.split("/")[0] for name in known if "/" in name}
+    for name in studies or ():
+        if name not in known and name not in folders:
+            raise InputError(f"no study '{name}'{nearest(name, [*known, *folders])}")
+    chosen = [name for name in known if not studies or name in studies or name.split("/")[0] in {*studies}]
+    found = {name: needs_of(full, small) for name in chosen for full, small in [both_forms(known[name])]}
+    put_out(page(found), lambda: render_json(found), format_, out, "needs")
+
+
 @app.command("schema", cls=GroupedCommand, epilog="Example: steelyard studies schema > study.schema.json")
 def schema() -> None:
     """Print the JSON Schema of study files, for editors."""

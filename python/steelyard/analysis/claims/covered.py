@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from typing import Any
 
 from steelyard.analysis.evidence import Cell, Trials
@@ -13,6 +13,11 @@ from steelyard.spec.levels import level_number, level_text
 def uncovered(claim: Claim, judged: Sequence[tuple[Cell, str]]) -> str:
     """What of the range that the claim speaks of no trial of this form has."""
     levels = [level for cell, _ in judged if (level := dict(cell.key).get(claim.factor)) is not None]
+    return out_of_range(claim, levels)
+
+
+def out_of_range(claim: Claim, levels: Sequence[Any]) -> str:
+    """What of the range that the claim speaks of lies beyond the levels of its factor that there are."""
     numbers = [number for level in claim.covers if (number := level_number(level)) is not None]
     if len(numbers) < len(claim.covers):
         there = {level_text(level) for level in levels}
@@ -35,11 +40,15 @@ def left_out(claim: Claim, trials: Trials) -> str:
         claim: that cannot be judged.
         trials: all of the form, planned ones included.
     """
+    return absent(claim, lambda column: {level_text(level) for level in trials.frame[column]})
+
+
+def absent(claim: Claim, there: Callable[[str], Set[str]]) -> str:
+    """The same of the levels, as text, that there are of each column."""
     found: dict[str, list[str]] = {}
     for column, levels in (*_conditions(claim), *_along(claim)):
-        there = {level_text(level) for level in trials.frame[column]}
         wanted = [level_text(level) for level in levels]
-        if there.isdisjoint(wanted):
+        if there(column).isdisjoint(wanted):
             found.setdefault(column, []).extend(wanted)
     told = [f"{column} {', '.join(dict.fromkeys(levels))}" for column, levels in found.items()]
     return f"{' and '.join(told)} left out" if told else ""

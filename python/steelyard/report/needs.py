@@ -1,0 +1,145 @@
+"""What each study needs in its full form, and what its small form does not reach: a page of tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from steelyard.analysis.claims.covered import absent, out_of_range
+from steelyard.lab.time_left import about
+from steelyard.report.formatting import NONE, clean
+from steelyard.report.page import Page
+from steelyard.report.tables import Table
+from steelyard.spec.checks import Claim
+from steelyard.spec.estimate import estimate, searches_seconds
+from steelyard.spec.levels import level_text
+from steelyard.spec.local import LocalSystem
+from steelyard.spec.models import Point, Study
+from steelyard.spec.trials import trials
+from steelyard.spec.units import bytes_text
+
+COLUMNS = ("study", "nodes", "cores", "memory", "disk", "time", "claims", "not reached by its small form")
+NOTES = (
+    "Cores and memory are the limits of all nodes of the largest cluster, masters and those in reserve among "
+    "them; the client's machine comes on top.",
+    "Disk and time are estimates (steelyard run STUDY --dry-run says by which assumptions).",
+    "A claim that the small form does not reach is judged 'range not covered' there: the table below has "
+    "what it lacks.",
+)
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What one study needs.
+
+    Attributes:
+        nodes: of the smallest and of the largest cluster, at their start.
+        cores, memory_mib: of all nodes of the largest; None where nodes have no such limit.
+        disk_bytes, seconds: estimates.
+        claims: how many it has of its paper.
+        unreached: claims of which the small form lacks levels -> which.
+        dropped: what else the small form leaves out; both are empty where there is none.
+    """
+
+    nodes: tuple[int, int]
+    cores: float | None
+    memory_mib: int | None
+    disk_bytes: float
+    seconds: float
+    claims: int
+    unreached: Mapping[str, str]
+    dropped: tuple[str, ...]
+
+
+def needs_of(full: Study, small: Study | None) -> Needs:
+    """What a study needs, from its two forms."""
+    planned = trials(full)
+    need, sizes = estimate(planned), [cell.system.size for cell in full.cells]
+    return Needs(
+        nodes=(min(sizes), max(sizes)),
+        cores=max((c for cell in full.cells if (c := _cores(cell)) is not None), default=None),
+        memory_mib=max((m for cell in full.cells if (m := _memory(cell)) is not None), default=None),
+        disk_bytes=need.disk_bytes + need.results_bytes,
+        seconds=need.seconds + searches_seconds(full, planned),
+        claims=len(full.claims),
+        unreached=dict(_unreached(full.claims, small.cells)) if small else {},
+        dropped=small.dropped if small else (),
+    )
+
+
+def _cores(cell: Point) -> float | None:
+    return cell.system.quota_cores if isinstance(cell.system, LocalSystem) else None
+
+
+def _memory(cell: Point) -> int | None:
+    if not isinstance(cell.system, LocalSystem):
+        return None
+    each = [cell.system.limits_of(name).memory_mib for name in cell.system.node_names]
+    known = [mib for mib in each if mib]
+    return sum(known) if len(known) == len(each) else None
+
+
+def _unreached(claims: Iterable[Claim], cells: Iterable[Point]) -> Iterator[tuple[str, str]]:
+    levels = [{**cell.levels, "system": cell.system_name, "variant": cell.variant} for cell in cells]
+    texts = [{column: level_text(level) for column, level in of.items()} for of in levels]
+    for claim in claims:
+        fits = [of for of, text in zip(levels, texts, strict=True) if _fits(claim, text)]
+        along = [of[claim.factor] for of in fits if claim.factor in of]
+        left = absent(claim, lambda column: {text[column] for text in texts if column in text})
+        if left := left or (out_of_range(claim, along) if claim.covers else ""):
+            yield claim.id, left
+
+
+def _fits(claim: Claim, text: Mapping[str, str]) -> bool:
+    """Whether a cell is among those that a claim speaks of."""
+    wanted = {column: said if isinstance(said, tuple) else (said,) for column, said in claim.where.items()}
+    return all(text.get(column) in map(level_text, said) for column, said in wanted.items())
+
+
+def page(found: Mapping[str, Needs]) -> Page:
+    """A table for each folder of studies, and one of what small forms leave out."""
+    folders: dict[str, list[tuple[str, ...]]] = {}
+    for name, needs in found.items():
+        folder, _, study = name.rpartition("/")
+        folders.setdefault(folder or "by themselves", []).append((study, *_row(needs)))
+    tables = [Table(folder, COLUMNS, rows) for folder, rows in folders.items()]
+    left = [(name, clean(what)) for name, needs in found.items() for what in needs.dropped]
+    beyond = [(name, *row) for name, needs in found.items() for row in _beyond(needs)]
+    if beyond:
+        columns = ("study", "left out", "claims")
+        tables.append(Table("Claims that small forms do not reach", columns, beyond, words=3))
+    if left:
+        tables.append(Table("What else small forms leave out", ("study", "left out"), left, words=2))
+    hours = sum(needs.seconds for needs in found.values()) / 3600
+    headline = f"{len(found)} studies in their full form: {hours:,.0f} hours by estimate"
+    return Page("What studies need", headline, [], tables, NOTES)
+
+
+def _beyond(needs: Needs) -> Iterator[tuple[str, str]]:
+    """(what is left out, the claims that need it)."""
+    by: dict[str, list[str]] = {}
+    for claim, what in needs.unreached.items():
+        by.setdefault(what, []).append(claim)
+    for what, claims in by.items():
+        yield clean(what.removesuffix(" left out")), ", ".join(claims)
+
+
+def _row(needs: Needs) -> tuple[str, ...]:
+    least, most = needs.nodes
+    return (
+        str(most) if least == most else f"{least} to {most}",
+        NONE if needs.cores is None else f"{needs.cores:g}",
+        NONE if needs.memory_mib is None else bytes_text(needs.memory_mib * 2**20),
+        bytes_text(needs.disk_bytes),
+        about(needs.seconds).removeprefix("about "),
+        str(needs.claims),
+        str(len(needs.unreached)),
+    )
+
+
+def render_json(found: Mapping[str, Needs]) -> str:
+    """Every figure, unrounded; what is not limited is null."""
+    studies: dict[str, Any] = {name: asdict(needs) for name, needs in found.items()}
+    return json.dumps({"format": 1, "studies": studies}, indent=1, ensure_ascii=False) + "\n"
