@@ -22,7 +22,7 @@ WITHOUT = {
         "workload-r", "workload-rs", "workload-rsw", "workload-rw", "workload-w", "workloads",
     )),
     *(f"sheth-2023/{name}" for name in (
-        "compare-b", "coordinated-consistency", "distribution", "rf-consistency",
+        "coordinated-consistency", "distribution", "rf-consistency",
     )),
     "versions/cassandra-latency", "versions/hbase-latency",
     "seis630/racks",
