@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 
 from steelyard.report.across.kept import read_claims
+from steelyard.report.across.model import build_across
+from steelyard.report.across.render import page
+from steelyard.report.page import render_markdown
+from steelyard.spec.papers import read_papers, read_questions
 from steelyard.spec.read import both_forms
 from steelyard.spec.shipped import find_study, shipped
 
@@ -57,13 +61,13 @@ def test_a_page_begins_with_the_command_of_a_shipped_study_that_it_is_named_afte
 def test_verdicts_that_are_kept_can_be_read_and_stand_on_their_page(path: Path) -> None:
     kept = read_claims(path)
     assert path.parent.name.endswith(kept.name.removesuffix("-small"))
-    page = text_of(path.parent.name).replace("\\", "")
+    shown = text_of(path.parent.name).replace("\\", "")
     full, _ = both_forms(find_study(shown_of(path.parent.name)))
     assert {a.claim.id for a in kept.answers} == {c.id for c in (*full.claims, *full.checks)}, (
         "the study was changed since: run it, or judge its run, anew"
     )
     for answer in kept.answers:
-        rows = re.findall(rf"^\| {re.escape(answer.claim.id)} \| .*$", page, re.MULTILINE)
+        rows = re.findall(rf"^\| {re.escape(answer.claim.id)} \| .*$", shown, re.MULTILINE)
         said = f"| {answer.verdict.direction} | {answer.verdict.size} | {answer.found} |"
         assert any(said in row for row in rows), answer.claim.id
 
@@ -71,3 +75,11 @@ def test_verdicts_that_are_kept_can_be_read_and_stand_on_their_page(path: Path) 
 def test_every_study_of_the_papers_has_a_page_but_these() -> None:
     ran = {shown_of(page) for page in PAGES}
     assert {study for study in shipped() if study.startswith(PAPERS)} - ran == WITHOUT
+
+
+def test_the_page_across_papers_is_of_all_verdicts_that_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Made again by `steelyard studies across docs/findings/*/claims.json --format md --out ...`."""
+    monkeypatch.chdir(FINDINGS.parents[1])
+    kept = sorted(Path("docs/findings").glob("*/claims.json"))
+    made = render_markdown(page(build_across(kept, read_papers(), read_questions())))
+    assert (FINDINGS / "across-papers.md").read_text(encoding="utf-8") == made
