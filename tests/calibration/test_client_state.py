@@ -19,7 +19,7 @@ from steelyard.hosts.cgroup import Group, limit_cpu, make, remove
 from steelyard.results.intervals import CLIENT, TOTAL, read_series
 
 QUOTA_CORES = 0.1
-TRIES = 4
+TRIES = 2
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from steelyard.calibrate.truth import percentiles
 
 RATE, SECONDS = 5_000, 2
 QUANTUM_US = 1_000
-TRIES = 4
+TRIES = 2
 
 
 def tried(lab: Lab, folder: Path) -> tuple[Verdict, float]:

@@ -74,12 +74,14 @@ def test_a_closed_connection_fails_what_was_on_it_and_nothing_else(lab: Lab, tmp
 
 
 def test_a_black_hole_fails_those_that_fall_into_it(lab: Lab, tmp_path: Path) -> None:
-    """From 0.5 s to the end at 2 s nothing is answered: three quarters of the operations."""
-    observed, stamps = tried(lab, tmp_path / "run", faults={"black_hole": {"at_ms": 500, "for_ms": 1500}})
-    assert stamps.count(SILENT) >= 200
+    """From 0.4 s to 1.6 s of 2 nothing is answered: of 600 operations those that the fake reads in that time,
+    which a busy machine may hold up."""
+    observed, stamps = tried(lab, tmp_path / "run", faults={"black_hole": {"at_ms": 400, "for_ms": 1200}})
+    assert stamps.count(SILENT) >= 450
     lost = failed(observed)
     assert sum(lost.values()) >= stamps.count(SILENT)
-    assert lost["timeout"] >= 200
+    assert lost["timeout"] >= 450
+    assert distribution(observed, "response")["count"] == OPERATIONS - sum(lost.values()) > 0
     everything = distribution(observed, "all")
     assert everything["count"] == OPERATIONS
     assert everything["p90_ns"] >= TIMEOUT_MS * 1e6 * 0.999

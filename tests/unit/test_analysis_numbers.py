@@ -84,6 +84,20 @@ def test_cpu_per_operation_of_client_lab_and_servers() -> None:
     assert server_cpu_us(found) == pytest.approx(8000)
 
 
+def test_what_is_sent_after_its_time_costs_no_less_than_the_rest() -> None:
+    """Operations fell due in 4 s, and took 10 s to be sent and answered: all CPU of these is theirs."""
+    frame = system(
+        ("node1", "cpu_seconds_total", [0.5 * s for s in range(11)]),
+        ("node1", "disk_read_bytes_total", [1000.0 * s for s in range(11)]),
+    )
+    phase = phase_from_summary(facts(seconds=4.0), {})
+    found = {cost.party: cost for cost in costs(frame, phase)}
+    assert found["node1"].cpu_us_per_op == pytest.approx(5000)
+    assert found["client (engine)"].cpu_us_per_op == pytest.approx(20)
+    assert found["client (engine)"].cores == pytest.approx(0.002)
+    assert reasons(frame, phase)["disk_read_bytes_per_op"] == pytest.approx(10)
+
+
 def test_a_laboratory_that_gives_back_what_a_server_used_has_not_restarted() -> None:
     used = [30.0, 30.1, 33.2, 33.3, *(30.1 + 0.01 * s for s in range(7))]
     frame = system(("lab", "cpu_seconds_total", used))

@@ -32,15 +32,22 @@ def test_the_page_of_what_paper_scale_needs_is_what_the_command_writes() -> None
 def test_what_a_small_form_does_not_reach_is_what_its_run_could_not_judge(path: Path) -> None:
     kept = read_claims(path)
     [study] = [name for name in shipped() if name.replace("/", "-") == path.parent.name]
-    claims = {claim.id for claim in both_forms(find_study(study))[0].claims}
     beyond = {a.claim.id for a in kept.answers if a.verdict.direction == "range not covered"}
-    assert beyond & claims == needs(study).unreached.keys()
+    assert beyond == needs(study).unreached.keys()
 
 
 def test_nodes_cores_and_memory_are_those_of_the_largest_cluster() -> None:
     """Twelve nodes of four cores and 15 GiB, and HBase's master of as much."""
     found = needs("kuhlenkamp-2014/workload-r")
     assert (found.nodes, found.cores, found.memory_mib) == ((4, 13), 52.0, 13 * 15 * 1024)
+    assert "| workload-r | 4 to 13 |" in render_markdown(page({"workload-r": found}))
+
+
+def test_nodes_in_reserve_are_told_beside_those_that_start() -> None:
+    """Six nodes and a master, and six more that join."""
+    found = needs("kuhlenkamp-2014/elasticity-hbase")
+    assert (found.nodes, found.reserve) == ((7, 7), 6)
+    assert "| elasticity-hbase | 7 + 6 |" in render_markdown(page({"elasticity-hbase": found}))
 
 
 def test_a_folder_s_name_chooses_its_studies(tmp_path: Path) -> None:

@@ -144,13 +144,28 @@ def test_limits_in_effect_are_told_and_what_no_limit_holds(limited: ReportModel)
     for said in ("each 100 ms", "Nothing holds the client", "nobody's", "blkio (<no> disk)"):
         assert said in told.note
     assert "Actions" not in told.note
-    limited.trials[0].manifest["trial"]["timeline"] = [{"do": "throttle", "read_mib": 2.0}]
+    limited.trials[-1].manifest["trial"]["timeline"] = [{"do": "throttle", "read_mib": 2.0}]
     for trial in limited.trials:
         trial.manifest["system"]["limits"]["cgroup_version"] = "2"
     told = limits_table(limited)
     assert told is not None
     assert "Actions change limits" in told.note
     assert "nobody's" not in told.note
+
+
+def test_what_holds_of_limits_that_there_are_not_is_not_said(limited: ReportModel) -> None:
+    """Memory alone is limited: neither CPU nor the disk."""
+    for trial in limited.trials:
+        trial.manifest["trial"]["system"].pop("master_limits", None)
+        trial.manifest["system"]["limits"] = {
+            "memory_mib": 600, "cgroup_version": "1", "cpu_period_us": 100_000, "cpu_cores": {"node1": None},
+        }  # fmt: skip
+    told = limits_table(limited)
+    assert told is not None
+    assert {row[2:5] for row in told.rows} == {(NONE, "600 MiB", NONE)}
+    for said in ("quota", "start", "disk", "Actions"):
+        assert said not in told.note
+    assert "Nothing holds the client" in told.note
 
 
 def test_nodes_without_any_limit_have_no_table(limited: ReportModel) -> None:

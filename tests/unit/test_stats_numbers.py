@@ -170,6 +170,18 @@ def test_each_model_is_recovered(name: str) -> None:
     assert held.min() >= 0.66
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_a_bend_between_two_sizes_far_apart_is_found(seed: int) -> None:
+    """A ladder of rates: what is offered is done exactly up to what can be done, which scatters."""
+    x = np.repeat([250.0, 500.0, 8_000.0, 32_000.0], 6)
+    scatter_ = np.where(x < 1500, 0.001, 0.2)
+    y = np.minimum(x, 1500.0) * np.exp(np.random.default_rng(seed).normal(0, scatter_))
+    fits = compare(x, y, ("linear", "logarithmic", "linear-then-flat")).fits
+    bent = next(fit for fit in fits if fit.name == "linear-then-flat")
+    assert bent.parameters["k"].estimate == pytest.approx(1500, rel=0.25)
+    assert bent.miss < 0.15
+
+
 def test_a_curve_of_two_shapes_alike_is_undecided() -> None:
     x = np.repeat([1.0, 2.0, 3.0, 4.0], 3)
     y = (10 + x) * np.exp(np.random.default_rng(1).normal(0, 0.1, x.size))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from steelyard.lab.time_left import TimeLeft, about
+from steelyard.lab.time_left import TimeLeft
+from steelyard.spec.units import about
 
 
 def test_before_anything_was_measured_the_estimate_stands() -> None:

@@ -124,7 +124,11 @@ def test_a_server_that_does_not_answer_holds_up_nobody() -> None:
     with agent(good) as one, agent(frozen) as two:
         sampler = sample(
             [node("quick", one), node("frozen", two)],
-            lambda sampler: times(sampler, "quick", "server_sstables").len() >= 14 and bool(sampler.missing),
+            lambda sampler: (
+                times(sampler, "quick", "server_sstables").len() >= 14
+                and bool(sampler.missing)
+                and in_time(sampler)
+            ),
         )
         released.set()
     assert times(sampler, "frozen", "server_sstables").is_empty()

@@ -55,7 +55,7 @@ class Cost:
 def _per_op(cores: float | None, phase: Phase) -> float | None:
     if cores is None or not phase.total.count:
         return None
-    return cores * phase.seconds * MICRO / phase.total.count
+    return cores * phase.elapsed_s * MICRO / phase.total.count
 
 
 def _measured(window: Window, source: str, party: str, role: str, phase: Phase) -> Cost:
@@ -76,8 +76,8 @@ def _measured(window: Window, source: str, party: str, role: str, phase: Phase) 
 
 def _engine(window: Window, names: list[str], phase: Phase) -> Cost:
     """The engine's own account of its CPU is exact for the phase; samples stand in when it was cut short."""
-    if phase.engine_cpu_s is not None and phase.seconds:
-        cores: float | None = phase.engine_cpu_s / phase.seconds
+    if phase.engine_cpu_s is not None and phase.elapsed_s:
+        cores: float | None = phase.engine_cpu_s / phase.elapsed_s
     else:
         cores = window.rate_of_all(names, CPU)
     memory = phase.engine_rss_max_bytes

@@ -30,7 +30,7 @@ class Around:
         window: the samples of its time.
         serving: nodes that hold data.
         operations: completed in the phase.
-        seconds: its length.
+        seconds: from its start to its last answer, as the window.
         cores: of the machine; None where nobody said.
         quota: cores that the serving nodes may use together; None where one has no limit.
         coordinated: attempts that the client sent to each node; empty where its driver names none.
@@ -236,7 +236,7 @@ def reasons(
     limits = [limit for name in serving if (limit := (quotas or {}).get(name)) is not None]
     quota = sum(limits) if len(limits) == len(serving) else None
     sent = _sent(coordinators, phase) if coordinators is not None else ()
-    around = Around(window, serving, phase.total.count, phase.seconds, cores, quota, sent)
+    around = Around(window, serving, phase.total.count, phase.elapsed_s, cores, quota, sent)
     return {name: read(around) for name, read in READ.items()}
 
 

@@ -120,6 +120,12 @@ class Phase:
         return self.arrivals == "closed" and self.target_per_s is None
 
     @property
+    def elapsed_s(self) -> float:
+        """From its start to its last answer: `seconds`, in which operations were offered, and what it took to
+        send and to answer those that were late."""
+        return (self.end_ns - self.start_ns) / 1e9
+
+    @property
     def ok_per_s(self) -> float:
         """Successful operations per second of the window in which operations were offered."""
         ok = self.total.ok if self.ok_within is None else self.ok_within

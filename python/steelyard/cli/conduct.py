@@ -16,7 +16,6 @@ from steelyard.hosts.local import LocalHost
 from steelyard.lab.progress import make_show
 from steelyard.lab.study import Outcome, check_able, overbooked
 from steelyard.lab.study import conduct as conduct_study
-from steelyard.lab.time_left import about
 from steelyard.lab.timeline.commands import check_programs
 from steelyard.results.clock import process_start_ns
 from steelyard.spec.estimate import assumptions, estimate, searches_seconds
@@ -24,7 +23,7 @@ from steelyard.spec.models import Study, Trial
 from steelyard.spec.rates import first_of_each, share_of
 from steelyard.spec.timeline import schedule
 from steelyard.spec.trials import APART, data_bytes, trials
-from steelyard.spec.units import bytes_text
+from steelyard.spec.units import about, bytes_text
 
 if TYPE_CHECKING:  # it is not needed where engines run here
     from steelyard.hosts.host import Host

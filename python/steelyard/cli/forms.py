@@ -7,14 +7,13 @@ from typing import Any
 
 from rich.markup import escape
 
-from steelyard.lab.time_left import about
 from steelyard.results.flat import flat
 from steelyard.results.store import study_values
 from steelyard.spec.asked import Asked
 from steelyard.spec.estimate import estimate, searches_seconds
 from steelyard.spec.models import Study
 from steelyard.spec.trials import data_to_memory, trials
-from steelyard.spec.units import bytes_text
+from steelyard.spec.units import about, bytes_text
 
 SAME = "="
 

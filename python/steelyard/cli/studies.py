@@ -64,7 +64,7 @@ def show(
 )
 def needs(
     studies: Annotated[
-        list[str] | None, typer.Argument(help="Shipped studies, or a paper's folder.  [default: all]")
+        list[str] | None, typer.Argument(help="Shipped studies, or folders of them.  [default: all]")
     ] = None,
     *,
     format_: Format = "text",

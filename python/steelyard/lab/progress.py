@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from steelyard.lab.time_left import about
+from steelyard.spec.units import about
 
 LINE_EVERY_S = 5.0
 REFRESH_PER_S = 4

@@ -44,11 +44,3 @@ class TimeLeft:
         point = self._point_of[trial]
         alike = [seconds for other, seconds in self._took.items() if self._point_of[other] == point]
         return fmean(alike) if alike else self._estimated[trial] * ratio
-
-
-def about(seconds: float) -> str:
-    """A duration for people, to the precision it can have: `about 40 s`, `about 12 min`, `about 3.5 h`."""
-    if seconds < 90:
-        return f"about {seconds:.0f} s"
-    minutes = seconds / 60
-    return f"about {minutes:.0f} min" if minutes < 90 else f"about {minutes / 60:.1f} h"

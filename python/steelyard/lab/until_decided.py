@@ -13,13 +13,14 @@ from pathlib import Path
 
 from steelyard.analysis.claims.standing import Standing
 from steelyard.lab.progress import Show
-from steelyard.lab.time_left import TimeLeft, about
+from steelyard.lab.time_left import TimeLeft
 from steelyard.report.derived import sources
 from steelyard.results.clock import now_text
 from steelyard.results.store import RunFolder
 from steelyard.spec.estimate import each
 from steelyard.spec.models import Study, Trial
 from steelyard.spec.trials import further_trials, whole_starts
+from steelyard.spec.units import about
 
 MOST_DISTURBED = 4
 """Attempts at one trial: a host that is never quiet is not waited for."""

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from steelyard.analysis.claims.covered import absent, out_of_range
-from steelyard.lab.time_left import about
 from steelyard.report.formatting import NONE, clean
 from steelyard.report.page import Page
 from steelyard.report.tables import Table
@@ -18,16 +17,18 @@ from steelyard.spec.levels import level_text
 from steelyard.spec.local import LocalSystem
 from steelyard.spec.models import Point, Study
 from steelyard.spec.trials import trials
-from steelyard.spec.units import bytes_text
+from steelyard.spec.units import about, bytes_text
 
-COLUMNS = ("study", "nodes", "cores", "memory", "disk", "time", "claims", "not reached by its small form")
+COLUMNS = ("study", "nodes", "cores", "memory", "disk", "time", "claims and checks", "not in the small form")
 NOTES = (
-    "Cores and memory are the limits of all nodes of the largest cluster, masters and those in reserve among "
-    "them; the client's machine comes on top.",
-    "Disk and time are estimates (steelyard run STUDY --dry-run says by which assumptions).",
-    "A claim that the small form does not reach is judged 'range not covered' there: the table below has "
-    "what it lacks.",
+    "Nodes: masters of their own among them; 3 + 1 has one in reserve, which joins while the study runs.",
+    "Cores, memory and disk are of all nodes together, those in reserve too: the most that any of the "
+    "study's clusters has, each for itself. The client's machine comes on top.",
+    "Disk and time are estimates (steelyard run STUDY --dry-run says by which assumptions). Time is of the "
+    "plan: what is disturbed or undecided is run again beyond it, for as long again at most (--budget; "
+    "--fixed: never).",
 )
+BEYOND = "What the small form does not reach is judged 'range not covered' there."
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,17 @@ class Needs:
 
     Attributes:
         nodes: of the smallest and of the largest cluster, at their start.
-        cores, memory_mib: of all nodes of the largest; None where nodes have no such limit.
+        reserve: nodes that may join.
+        cores, memory_mib: the most that all nodes of a cluster have, those in reserve too; None where nodes
+            have no such limit.
         disk_bytes, seconds: estimates.
-        claims: how many it has of its paper.
-        unreached: claims of which the small form lacks levels -> which.
+        claims: how many it has, checks of ours among them.
+        unreached: claims and checks of which the small form lacks levels -> which.
         dropped: what else the small form leaves out; both are empty where there is none.
     """
 
     nodes: tuple[int, int]
+    reserve: int
     cores: float | None
     memory_mib: int | None
     disk_bytes: float
@@ -55,16 +59,17 @@ class Needs:
 
 def needs_of(full: Study, small: Study | None) -> Needs:
     """What a study needs, from its two forms."""
-    planned = trials(full)
+    planned, asked = trials(full), (*full.claims, *full.checks)
     need, sizes = estimate(planned), [cell.system.size for cell in full.cells]
     return Needs(
         nodes=(min(sizes), max(sizes)),
+        reserve=max(cell.system.spare if isinstance(cell.system, LocalSystem) else 0 for cell in full.cells),
         cores=max((c for cell in full.cells if (c := _cores(cell)) is not None), default=None),
         memory_mib=max((m for cell in full.cells if (m := _memory(cell)) is not None), default=None),
         disk_bytes=need.disk_bytes + need.results_bytes,
         seconds=need.seconds + searches_seconds(full, planned),
-        claims=len(full.claims),
-        unreached=dict(_unreached(full.claims, small.cells)) if small else {},
+        claims=len(asked),
+        unreached=dict(_unreached(asked, small.cells)) if small else {},
         dropped=small.dropped if small else (),
     )
 
@@ -84,7 +89,7 @@ def _memory(cell: Point) -> int | None:
 def _unreached(claims: Iterable[Claim], cells: Iterable[Point]) -> Iterator[tuple[str, str]]:
     levels = [{**cell.levels, "system": cell.system_name, "variant": cell.variant} for cell in cells]
     texts = [{column: level_text(level) for column, level in of.items()} for of in levels]
-    for claim in claims:
+    for claim in claims:  # as a run of the form is judged, of levels that are planned
         fits = [of for of, text in zip(levels, texts, strict=True) if _fits(claim, text)]
         along = [of[claim.factor] for of in fits if claim.factor in of]
         left = absent(claim, lambda column: {text[column] for text in texts if column in text})
@@ -108,12 +113,13 @@ def page(found: Mapping[str, Needs]) -> Page:
     left = [(name, clean(what)) for name, needs in found.items() for what in needs.dropped]
     beyond = [(name, *row) for name, needs in found.items() for row in _beyond(needs)]
     if beyond:
-        columns = ("study", "left out", "claims")
-        tables.append(Table("Claims that small forms do not reach", columns, beyond, words=3))
+        columns = ("study", "left out", "claims and checks")
+        tables.append(Table("What small forms do not reach", columns, beyond, words=3, note=BEYOND))
     if left:
         tables.append(Table("What else small forms leave out", ("study", "left out"), left, words=2))
     hours = sum(needs.seconds for needs in found.values()) / 3600
-    headline = f"{len(found)} studies in their full form: {hours:,.0f} hours by estimate"
+    of = "1 study in its" if len(found) == 1 else f"{len(found)} studies in their"
+    headline = f"{of} full form: {hours:,.0f} hours by estimate"
     return Page("What studies need", headline, [], tables, NOTES)
 
 
@@ -128,8 +134,9 @@ def _beyond(needs: Needs) -> Iterator[tuple[str, str]]:
 
 def _row(needs: Needs) -> tuple[str, ...]:
     least, most = needs.nodes
+    nodes = str(most) if least == most else f"{least} to {most}"
     return (
-        str(most) if least == most else f"{least} to {most}",
+        f"{nodes} + {needs.reserve}" if needs.reserve else nodes,
         NONE if needs.cores is None else f"{needs.cores:g}",
         NONE if needs.memory_mib is None else bytes_text(needs.memory_mib * 2**20),
         bytes_text(needs.disk_bytes),

@@ -91,6 +91,14 @@ def bytes_text(count: float) -> str:
     return f"{count:.1f} TiB"
 
 
+def about(seconds: float) -> str:
+    """A duration for people, to the precision it can have: `about 40 s`, `about 12 min`, `about 3.5 h`."""
+    if seconds < 90:
+        return f"about {seconds:.0f} s"
+    minutes = seconds / 60
+    return f"about {minutes:.0f} min" if minutes < 90 else f"about {minutes / 60:.1f} h"
+
+
 def of_flag(flag: str, convert: Callable[[S], T], text: S) -> T:
     """`convert(text)`, its ValueError turned into an InputError that names the flag."""
     try:

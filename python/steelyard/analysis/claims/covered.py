@@ -21,8 +21,8 @@ def out_of_range(claim: Claim, levels: Sequence[Any]) -> str:
     numbers = [number for level in claim.covers if (number := level_number(level)) is not None]
     if len(numbers) < len(claim.covers):
         there = {level_text(level) for level in levels}
-        absent = [level_text(level) for level in claim.covers if level_text(level) not in there]
-        return f"{claim.factor} {', '.join(absent)} left out" if absent else ""
+        lacking = [level_text(level) for level in claim.covers if level_text(level) not in there]
+        return f"{claim.factor} {', '.join(lacking)} left out" if lacking else ""
     measured = [number for level in levels if (number := level_number(level)) is not None]
     if not measured or not numbers or (min(measured) <= min(numbers) and max(measured) >= max(numbers)):
         return ""
@@ -44,7 +44,12 @@ def left_out(claim: Claim, trials: Trials) -> str:
 
 
 def absent(claim: Claim, there: Callable[[str], Set[str]]) -> str:
-    """The same of the levels, as text, that there are of each column."""
+    """Levels that the claim names and the form lacks, in words; empty where it has all.
+
+    Args:
+        claim: of any form of the study.
+        there: column -> the levels that the form has of it, as text.
+    """
     found: dict[str, list[str]] = {}
     for column, levels in (*_conditions(claim), *_along(claim)):
         wanted = [level_text(level) for level in levels]

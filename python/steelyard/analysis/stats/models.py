@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,10 +70,18 @@ def _linear_then_flat(x: Floats, level: float, slope: float, knee: float) -> Flo
 
 
 def _bend(x: Floats, y: Floats, *, first: bool) -> list[list[float]]:
+    """A bend at each size, and one between two sizes, where the line meets the level: from a bend at a size
+    that lies far beyond it a fit does not find back."""
     found = []
     for knee in _knees(x):
         flat, rest = (x <= knee, x >= knee) if first else (x >= knee, x <= knee)
         found.append([float(y[flat].mean()), _line(x[rest], y[rest])[1], knee])
+    for low, high in pairwise(np.unique(x)):
+        flat, rest = (x <= low, x >= high) if first else (x >= high, x <= low)
+        level = float(y[flat].mean())
+        if np.unique(x[rest]).size > 1 and (line := _line(x[rest], y[rest]))[1]:
+            met = (level - line[0]) / line[1]
+            found += [[level, line[1], met]] if low <= met <= high else []
     return found
 
 

@@ -161,7 +161,7 @@ def littles_law(context: Context) -> Warned | None:
 
 def _with_the_last(phase: Phase) -> float:
     """Time to the last answer over the phase's own: what is in flight as that ends responds beyond it."""
-    return (phase.end_ns - phase.start_ns) / 1e9 / phase.seconds if phase.seconds else 1.0
+    return phase.elapsed_s / phase.seconds if phase.seconds else 1.0
 
 
 def _outside(context: Context, clients: int, mean_ns: float) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
-from steelyard.report.formatting import NONE, clean
-from steelyard.report.in_effect import master_names, quotas, side_name, system_kind
+from steelyard.report.formatting import NONE, clean, plain
+from steelyard.report.in_effect import is_given, master_names, quotas, side_name, system_kind
 from steelyard.report.model import ReportModel, TrialReport
 from steelyard.report.tables.base import Table
 from steelyard.results.in_effect import part
@@ -21,6 +21,7 @@ LATER = (
     "later is nobody's."
 )
 """Of control groups of version 1 (docs.kernel.org, cgroup-v1/blkio-controller: buffered writes)."""
+STARTED = "The cluster's start is not held to it: it holds from the moment that all its nodes answer."
 CHANGED = "Actions change limits while a run goes on; theirs are not in the table."
 CHANGES = {"resize", "throttle"}
 DISK = {
@@ -32,8 +33,9 @@ DISK = {
 
 
 def limits_table(model: ReportModel) -> Table | None:
-    """A row for each set of limits that nodes had, with its trials; None where no node had any."""
-    trials = [trial for trial in model.trials if trial.measured is not None]
+    """A row for each set of limits that nodes had, with its trials; None where no node had any. What a given
+    cluster's nodes are held to is not known."""
+    trials = [t for t in model.trials if t.measured is not None and not is_given(t.manifest)]
     held = Counter(row for trial in trials for row in _rows(trial))
     if {cell for row in held for cell in row[2:]} <= {NONE}:
         return None
@@ -47,7 +49,7 @@ def _rows(trial: TrialReport) -> Iterator[tuple[str, ...]]:
     found = part(trial.manifest, "system", "limits")
     own = part(trial.manifest, "trial", "system", "master_limits")
     masters = {*master_names(trial.manifest)}
-    side = side_name(trial.manifest) or system_kind(trial.manifest)
+    side = side_name(trial.manifest) or clean(system_kind(trial.manifest))
     cores = quotas(trial.manifest)
     for of, limits, names in (
         ("nodes", found, cores.keys() - masters),
@@ -70,25 +72,32 @@ def _memory(limits: Mapping[str, Any]) -> str:
 
 
 def _disk(limits: Mapping[str, Any], size: Any) -> str:
-    told = [words.format(f"{limits[name]:,g}") for name, words in DISK.items() if limits.get(name)]
+    told = [words.format(plain(limits[name])) for name, words in DISK.items() if limits.get(name)]
     return ", ".join([*told, *([f"{size:,} MiB large"] if size else [])]) or NONE
 
 
 def _note(trials: list[TrialReport]) -> str:
     facts = [part(trial.manifest, "system", "limits") for trial in trials]
     periods = sorted({int(said["cpu_period_us"]) for said in facts if said.get("cpu_period_us")})
+    limited = any(cores is not None for trial in trials for cores in quotas(trial.manifest).values())
     missing = sorted({f"{name} ({why})" for said in facts for name, why in part(said, "missing").items()})
     told = {
-        f"CPU is a quota of each {' or '.join(f'{us / 1000:g}' for us in periods)} ms.": bool(periods),
-        "It holds from the moment that all nodes answer: their start has all cores.": bool(periods),
+        f"CPU is a quota of each {' or '.join(f'{us / 1000:g}' for us in periods)} ms.": limited,
+        STARTED: limited,
         NOT_HELD: True,
-        LATER: "1" in {said.get("cgroup_version") for said in facts},
-        CHANGED: any(_changes(trial) for trial in trials),
+        LATER: any(_holds_disks(trial) for trial in trials),
+        CHANGED: any(_does(trial, CHANGES) for trial in trials),
         f"Not to be had here: {clean(', '.join(missing))}.": bool(missing),
     }
     return " ".join(sentence for sentence, holds in told.items() if holds)
 
 
-def _changes(trial: TrialReport) -> bool:
-    timeline = trial.manifest.get("trial", {}).get("timeline") or ()
-    return any(action.get("do") in CHANGES for action in timeline)
+def _holds_disks(trial: TrialReport) -> bool:
+    """Whether control groups of version 1 held a disk."""
+    limits = part(trial.manifest, "system", "limits")
+    held = any(limits.get(name) for name in DISK) or _does(trial, {"throttle"})
+    return held and limits.get("cgroup_version") == "1"
+
+
+def _does(trial: TrialReport, what: Set[str]) -> bool:
+    return any(action.get("do") in what for action in part(trial.manifest, "trial").get("timeline") or ())
