@@ -213,6 +213,8 @@ def test_words_are_covered_when_all_were_measured() -> None:
         ({"kind": "value", "below": 1}, {"where": {"nodes": 3, "act": ["kill", "none"]}}, "nodes 3 left out"),
         ({"kind": "trend", "factor": "act", "levels": ["kill", "cut"], "direction": "up"},
          {"covers": ["kill", "cut"]}, "act cut left out"),
+        ({"kind": "trend", "factor": "nodes", "direction": "up"},
+         {"covers": [1, 8], "where": {"act": ["kill", "cut"]}}, "nodes 1 measured, 1 to 8 claimed"),
     ],
 )  # fmt: skip
 def test_levels_that_the_small_form_drops_are_named(

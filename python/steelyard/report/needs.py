@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from steelyard.analysis.claims.covered import absent, out_of_range
+from steelyard.analysis.claims.covered import absent, fits, out_of_range
 from steelyard.report.formatting import NONE, clean
 from steelyard.report.page import Page
 from steelyard.report.tables import Table
@@ -90,17 +90,10 @@ def _unreached(claims: Iterable[Claim], cells: Iterable[Point]) -> Iterator[tupl
     levels = [{**cell.levels, "system": cell.system_name, "variant": cell.variant} for cell in cells]
     texts = [{column: level_text(level) for column, level in of.items()} for of in levels]
     for claim in claims:  # as a run of the form is judged, of levels that are planned
-        fits = [of for of, text in zip(levels, texts, strict=True) if _fits(claim, text)]
-        along = [of[claim.factor] for of in fits if claim.factor in of]
+        along = [of[claim.factor] for of in levels if claim.factor in of and fits(claim, of)]
         left = absent(claim, lambda column: {text[column] for text in texts if column in text})
         if left := left or (out_of_range(claim, along) if claim.covers else ""):
             yield claim.id, left
-
-
-def _fits(claim: Claim, text: Mapping[str, str]) -> bool:
-    """Whether a cell is among those that a claim speaks of."""
-    wanted = {column: said if isinstance(said, tuple) else (said,) for column, said in claim.where.items()}
-    return all(text.get(column) in map(level_text, said) for column, said in wanted.items())
 
 
 def page(found: Mapping[str, Needs]) -> Page:

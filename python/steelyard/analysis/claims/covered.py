@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from steelyard.analysis.evidence import Cell, Trials
@@ -26,21 +26,32 @@ def out_of_range(claim: Claim, levels: Sequence[Any]) -> str:
     measured = [number for level in levels if (number := level_number(level)) is not None]
     if not measured or not numbers or (min(measured) <= min(numbers) and max(measured) >= max(numbers)):
         return ""
-    return (
-        f"{claim.factor} {min(measured):g} to {max(measured):g} measured, "
-        f"{min(numbers):g} to {max(numbers):g} claimed"
-    )
+    return f"{claim.factor} {_range(measured)} measured, {_range(numbers)} claimed"
+
+
+def _range(numbers: Sequence[float]) -> str:
+    ends = dict.fromkeys((min(numbers), max(numbers)))
+    return " to ".join(f"{end:g}" for end in ends)
 
 
 def left_out(claim: Claim, trials: Trials) -> str:
-    """Levels that the claim names and no trial of this form has. Of a condition that names several one is
-    enough.
+    """Levels that the claim names and no trial of this form has, or what of its range none has. Of a
+    condition that names several levels one is enough.
 
     Args:
         claim: that cannot be judged.
         trials: all of the form, planned ones included.
     """
-    return absent(claim, lambda column: {level_text(level) for level in trials.frame[column]})
+    if left := absent(claim, lambda column: {level_text(level) for level in trials.frame[column]}):
+        return left
+    rows = [row for row in trials.frame.iter_rows(named=True) if fits(claim, row)]
+    return out_of_range(claim, [row[claim.factor] for row in rows]) if claim.covers else ""
+
+
+def fits(claim: Claim, levels: Mapping[str, Any]) -> bool:
+    """Whether a trial or a point of these levels is among those that the claim speaks of."""
+    wanted = {column: said if isinstance(said, tuple) else (said,) for column, said in claim.where.items()}
+    return all(level_text(levels.get(column)) in map(level_text, said) for column, said in wanted.items())
 
 
 def absent(claim: Claim, there: Callable[[str], Set[str]]) -> str:
