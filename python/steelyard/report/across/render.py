@@ -23,9 +23,9 @@ def page(model: Across) -> Page:
     return Page(
         "Across papers",
         headline(model),
-        subject or ["No result was given: what papers say stands alone."],
+        [*METHOD, *(subject or ["No result was given: what papers say stands alone."])],
         [question_table(asked) for asked in model.questions],
-        [*_unasked(model), *METHOD],
+        [*_unasked(model)],
     )
 
 
