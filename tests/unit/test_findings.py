@@ -29,7 +29,6 @@ WITHOUT = {
         "coordinated-consistency", "distribution", "rf-consistency",
     )),
     "versions/cassandra-latency", "versions/hbase-latency",
-    "seis630/racks",
 }  # fmt: skip
 """Studies of the papers that no page is of yet."""
 

@@ -228,7 +228,10 @@ fn after_a_restart_each_statement_is_prepared_once_on_each_node() {
     let workload = json!({"mix": {"read": 0.5, "update": 0.5}, "write_all_fields": true});
     let out = tempfile::tempdir().expect("a folder");
     let run = json!({"operations": 2000, "in_flight": 64, "retry": "until-deadline"});
-    let mut engine = opened(&plan(&fake, "cql", &out, &workload, &run));
+    let mut plan = plan(&fake, "cql", &out, &workload, &run);
+    // At a rate: the node to which its connections come back first does not do them all.
+    plan["phases"][1]["arrivals"] = json!({"kind": "constant", "rate": 1000});
+    let mut engine = opened(&plan);
     fake.tell(&json!({"cmd": "restart"}));
     fake.case(&json!({}));
     let summary = phase(&mut engine, "run");
@@ -282,7 +285,9 @@ fn nothing_is_read(kind: &str) {
     plan["retry"] = json!("until-deadline");
     let mut engine = opened(&plan);
     fake.case(&json!({}));
-    assert_eq!(phase(&mut engine, "load")["ok"], 100); // connections are there
+    // Until all are answered within 50 ms, which a busy machine may hold up: then the connections are there.
+    let loaded = (0..100).any(|_| phase(&mut engine, "load")["ok"] == 100);
+    assert!(loaded, "no load of 100 is answered whole within 50 ms");
     fake.case(&json!({"unread": true}));
     let summary = phase(&mut engine, "run");
     assert_eq!(summary["ok"], 0, "{summary:#}");

@@ -155,8 +155,8 @@ fn with_cluster<T: Future<Output = ()>>(test: impl FnOnce(Client, Table, Shared)
         tokio::spawn(serve(second, world.clone(), 1));
         let config = Config {
             registry: Registry::Servers(vec![one.to_string()]),
-            attempt_timeout: Duration::from_millis(200),
-            operation_timeout: Duration::from_secs(10),
+            attempt_timeout: Duration::from_secs(10),
+            operation_timeout: Duration::from_secs(60),
             pause: Duration::from_millis(1),
             ..Config::default()
         };
@@ -224,13 +224,14 @@ fn attempts_are_told_and_the_deadline_holds() {
     with_cluster(async |client, table, world| {
         world.lock().unwrap().silent = true;
         let mut config = client.core.config.clone();
-        config.operation_timeout = Duration::from_millis(700);
+        config.attempt_timeout = Duration::from_millis(200);
+        config.operation_timeout = Duration::from_secs(3);
         let client = Client::connect(config).await.unwrap();
         let table = client.table(&table.name().to_string()).unwrap();
         let began = std::time::Instant::now();
         let failed = client.get(&table, &Get::new(b"row")).await.unwrap_err();
-        assert!(began.elapsed() < Duration::from_secs(2));
-        assert!(failed.attempts.len() >= 3, "{failed}");
+        assert!(began.elapsed() < Duration::from_secs(20));
+        assert!((3..=15).contains(&failed.attempts.len()), "{failed}");
         for pair in failed.attempts.windows(2) {
             assert!(matches!(pair[0].error, Error::Timeout { .. }));
             assert!(
