@@ -105,7 +105,7 @@ def test_cs4224s_graphs_and_table_are_there() -> None:
     """Graphs 1 to 6; the table of least and greatest latencies; its write claims once with HBase's client
     buffer and once without."""
     study = read_study(find_study("cs4224-2014/graphs"))
-    assert {plot.id for plot in study.figures} == {*"123456"}
+    assert {plot.id for plot in study.figures} == {*"123456", "read-ends", "update-ends"}
     ends = [one for one in study.claims if isinstance(one.check, Value)]
     assert {one.check.paper.words for one in ends if isinstance(one.check, Value) and one.check.paper} == {
         "7", "1,669", "747", "8,387", "507", "24,418", "1,099", "9,307",

@@ -11,6 +11,7 @@ from steelyard.report.in_effect import is_given, master_names, quotas, side_name
 from steelyard.report.model import ReportModel, TrialReport
 from steelyard.report.tables.base import Table
 from steelyard.results.in_effect import part
+from steelyard.spec.levels import level_value
 
 NOT_HELD = (
     "Nothing holds the client, nor what nodes of one machine share beyond this: its network, its caches, "
@@ -72,7 +73,7 @@ def _memory(limits: Mapping[str, Any]) -> str:
 
 
 def _disk(limits: Mapping[str, Any], size: Any) -> str:
-    told = [words.format(plain(limits[name])) for name, words in DISK.items() if limits.get(name)]
+    told = [words.format(plain(level_value(limits[name]))) for name, words in DISK.items() if limits.get(name)]
     return ", ".join([*told, *([f"{size:,} MiB large"] if size else [])]) or NONE
 
 
