@@ -74,13 +74,13 @@ def test_a_closed_connection_fails_what_was_on_it_and_nothing_else(lab: Lab, tmp
 
 
 def test_a_black_hole_fails_those_that_fall_into_it(lab: Lab, tmp_path: Path) -> None:
-    """From 0.4 s to 1.6 s of 2 nothing is answered: of 600 operations those that the fake reads in that time,
-    which a busy machine may hold up."""
-    observed, stamps = tried(lab, tmp_path / "run", faults={"black_hole": {"at_ms": 400, "for_ms": 1200}})
-    assert stamps.count(SILENT) >= 450
+    """From 0.5 s to 1.1 s of 2 nothing is answered: of 300 operations those that the fake reads in that time,
+    which a busy machine may hold up. It is shorter than a timeout, after which a connection is given up."""
+    observed, stamps = tried(lab, tmp_path / "run", faults={"black_hole": {"at_ms": 500, "for_ms": 600}})
+    assert stamps.count(SILENT) >= 200
     lost = failed(observed)
     assert sum(lost.values()) >= stamps.count(SILENT)
-    assert lost["timeout"] >= 450
+    assert lost["timeout"] >= 200
     assert distribution(observed, "response")["count"] == OPERATIONS - sum(lost.values()) > 0
     everything = distribution(observed, "all")
     assert everything["count"] == OPERATIONS
