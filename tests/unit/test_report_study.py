@@ -168,6 +168,15 @@ def test_what_holds_of_limits_that_there_are_not_is_not_said(limited: ReportMode
     assert "Nothing holds the client" in told.note
 
 
+def test_what_a_given_cluster_is_held_to_is_not_known(limited: ReportModel) -> None:
+    for trial in limited.trials:
+        if trial.manifest["trial"]["system_name"] == "cassandra":
+            trial.manifest["trial"]["system"]["kind"] = "hosts"
+    told = limits_table(limited)
+    assert told is not None
+    assert {row[0] for row in told.rows} == {"hbase as-shipped"}
+
+
 def test_nodes_without_any_limit_have_no_table(limited: ReportModel) -> None:
     for trial in limited.trials:
         trial.manifest["trial"]["system"].pop("master_limits", None)

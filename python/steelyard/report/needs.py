@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from steelyard.analysis.claims.covered import absent, fits, out_of_range
+from steelyard.analysis.claims.covered import left_out
 from steelyard.report.formatting import NONE, clean
 from steelyard.report.page import Page
 from steelyard.report.tables import Table
 from steelyard.spec.checks import Claim
 from steelyard.spec.estimate import estimate, searches_seconds
-from steelyard.spec.levels import level_text
 from steelyard.spec.local import LocalSystem
 from steelyard.spec.models import Point, Study
 from steelyard.spec.trials import trials
@@ -87,13 +86,8 @@ def _memory(cell: Point) -> int | None:
 
 
 def _unreached(claims: Iterable[Claim], cells: Iterable[Point]) -> Iterator[tuple[str, str]]:
-    levels = [{**cell.levels, "system": cell.system_name, "variant": cell.variant} for cell in cells]
-    texts = [{column: level_text(level) for column, level in of.items()} for of in levels]
-    for claim in claims:  # as a run of the form is judged, of levels that are planned
-        along = [of[claim.factor] for of in levels if claim.factor in of and fits(claim, of)]
-        left = absent(claim, lambda column: {text[column] for text in texts if column in text})
-        if left := left or (out_of_range(claim, along) if claim.covers else ""):
-            yield claim.id, left
+    rows = [{**cell.levels, "system": cell.system_name, "variant": cell.variant} for cell in cells]
+    return ((claim.id, left) for claim in claims if (left := left_out(claim, rows)))
 
 
 def page(found: Mapping[str, Needs]) -> Page:

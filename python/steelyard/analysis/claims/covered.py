@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from steelyard.analysis.evidence import Cell, Trials
+from steelyard.analysis.evidence import Cell
 from steelyard.spec.checks import Claim, Sided, Where, levels_of
 from steelyard.spec.levels import level_number, level_text
 
@@ -13,10 +13,10 @@ from steelyard.spec.levels import level_number, level_text
 def uncovered(claim: Claim, judged: Sequence[tuple[Cell, str]]) -> str:
     """What of the range that the claim speaks of no trial of this form has."""
     levels = [level for cell, _ in judged if (level := dict(cell.key).get(claim.factor)) is not None]
-    return out_of_range(claim, levels)
+    return _out_of_range(claim, levels)
 
 
-def out_of_range(claim: Claim, levels: Sequence[Any]) -> str:
+def _out_of_range(claim: Claim, levels: Sequence[Any]) -> str:
     """What of the range that the claim speaks of lies beyond the levels of its factor that there are."""
     numbers = [number for level in claim.covers if (number := level_number(level)) is not None]
     if len(numbers) < len(claim.covers):
@@ -34,40 +34,37 @@ def _range(numbers: Sequence[float]) -> str:
     return " to ".join(f"{end:g}" for end in ends)
 
 
-def left_out(claim: Claim, trials: Trials) -> str:
-    """Levels that the claim names and no trial of this form has, or what of its range none has. Of a
-    condition that names several levels one is enough.
-
-    Args:
-        claim: that cannot be judged.
-        trials: all of the form, planned ones included.
-    """
-    if left := absent(claim, lambda column: {level_text(level) for level in trials.frame[column]}):
-        return left
-    rows = [row for row in trials.frame.iter_rows(named=True) if fits(claim, row)]
-    return out_of_range(claim, [row[claim.factor] for row in rows]) if claim.covers else ""
-
-
-def fits(claim: Claim, levels: Mapping[str, Any]) -> bool:
-    """Whether a trial or a point of these levels is among those that the claim speaks of."""
-    wanted = {column: said if isinstance(said, tuple) else (said,) for column, said in claim.where.items()}
-    return all(level_text(levels.get(column)) in map(level_text, said) for column, said in wanted.items())
-
-
-def absent(claim: Claim, there: Callable[[str], Set[str]]) -> str:
-    """Levels that the claim names and the form lacks, in words; empty where it has all.
+def left_out(claim: Claim, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Levels that the claim names and a form lacks, or what of its range lies beyond the form's, in words;
+    empty where it has all. Of a condition that names several levels one is enough.
 
     Args:
         claim: of any form of the study.
-        there: column -> the levels that the form has of it, as text.
+        rows: column -> level, of each trial or point of the form, planned ones included.
     """
     found: dict[str, list[str]] = {}
     for column, levels in (*_conditions(claim), *_along(claim)):
         wanted = [level_text(level) for level in levels]
-        if there(column).isdisjoint(wanted):
+        if {level_text(row[column]) for row in rows if column in row}.isdisjoint(wanted):
             found.setdefault(column, []).extend(wanted)
-    told = [f"{column} {', '.join(dict.fromkeys(levels))}" for column, levels in found.items()]
-    return f"{' and '.join(told)} left out" if told else ""
+    if found:
+        told = [f"{column} {', '.join(dict.fromkeys(levels))}" for column, levels in found.items()]
+        return f"{' and '.join(told)} left out"
+    along = [row[claim.factor] for row in rows if claim.factor in row and _fits(claim, row)]
+    return _out_of_range(claim, along) if claim.covers else ""
+
+
+def _fits(claim: Claim, levels: Mapping[str, Any]) -> bool:
+    """Whether a trial or a point of these levels is among those that the claim speaks of."""
+    return all(
+        level_text(levels.get(column)) in map(level_text, _listed(said))
+        for column, said in claim.where.items()
+    )
+
+
+def _listed(said: Any) -> tuple[Any, ...]:
+    """One level, or several, as several."""
+    return said if isinstance(said, tuple) else (said,)
 
 
 def _conditions(claim: Claim) -> Iterator[tuple[str, tuple[Any, ...]]]:
@@ -76,7 +73,7 @@ def _conditions(claim: Claim) -> Iterator[tuple[str, tuple[Any, ...]]]:
     asked: tuple[Where, ...] = (claim.where, *(side.where for side in sides))
     for where in asked:
         for column, said in where.items():
-            yield column, said if isinstance(said, tuple) else (said,)
+            yield column, _listed(said)
 
 
 def _along(claim: Claim) -> list[tuple[str, tuple[Any, ...]]]:
@@ -89,5 +86,5 @@ def _along(claim: Claim) -> list[tuple[str, tuple[Any, ...]]]:
 
 def _each(where: Where) -> Iterator[tuple[str, Any]]:
     for factor, said in where.items():
-        for level in said if isinstance(said, tuple) else (said,):
+        for level in _listed(said):
             yield factor, level

@@ -124,7 +124,9 @@ def _one(claim: Claim, trials: Trials, small: bool) -> Verdict:
     try:
         made = case(claim, trials)
     except ValueError as error:
-        if small and (left := left_out(claim, trials)):  # the full form has every level that a claim names
+        if small and (
+            left := left_out(claim, [*trials.frame.iter_rows(named=True)])
+        ):  # the full form has all
             return _not_covered(nothing(claim, small), left)
         return nothing(claim, small, str(error))
     others = one_start(made.beside) + ((f"not measured: {made.missing}",) if made.missing else ())

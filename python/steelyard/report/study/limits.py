@@ -73,8 +73,8 @@ def _memory(limits: Mapping[str, Any]) -> str:
 
 
 def _disk(limits: Mapping[str, Any], size: Any) -> str:
-    set_ = {words: level_value(limits[name]) for name, words in DISK.items() if limits.get(name)}
-    told = [words.format(plain(value)) for words, value in set_.items()]
+    held = {words: level_value(limits[name]) for name, words in DISK.items() if limits.get(name)}
+    told = [words.format(plain(value)) for words, value in held.items()]
     return ", ".join([*told, *([f"{size:,} MiB large"] if size else [])]) or NONE
 
 
