@@ -165,6 +165,31 @@ def test_a_speedup_between_two_named_levels() -> None:
     assert absent.reasons == ("cannot be computed: nodes 3 was not measured",)
 
 
+def test_a_speedup_within_repetitions_leaves_out_what_a_start_does_to_both_sides() -> None:
+    check = {"kind": "speedup", **SIDES, "factor": "nodes", "direction": "above"}
+    frame = trials(power({"a": 0.0, "b": 0.2}), BOTH, scatter=0.02)
+    starts = (pl.col("repetition") * 7 + pl.col("nodes") * 5) % 11
+    frame = frame.with_columns(pl.col(METRIC) * 1.2**starts)
+    assert one(check, frame, ["nodes"]).direction == "inconclusive"
+    paired = one({**check, "paired": True}, frame, ["nodes"])
+    assert paired.direction == "confirmed", paired.words
+    assert paired.estimate is not None
+    assert paired.estimate.estimate == pytest.approx(8**0.2, rel=0.06)
+
+
+def test_a_speedup_within_repetitions_wants_means_of_the_same_repetitions() -> None:
+    check = {"kind": "speedup", **SIDES, "factor": "nodes", "direction": "above", "paired": True}
+    law = power({"a": 0.0, "b": 1.0}, "read_service_p99_ns")
+    tails = one(check, trials(law, BOTH), ["nodes"], metric="read_service_p99_ns")
+    assert "cannot be compared within repetitions" in tails.reasons[0]
+    frame = trials(power({"a": 0.0, "b": 1.0}), BOTH)
+    apart = frame.with_columns(
+        repetition=pl.col("repetition") + pl.when(pl.col("system") == "a").then(4).otherwise(0)
+    )
+    few = one(check, apart, ["nodes"])
+    assert few.reasons == ("cannot be computed: 2 of 6 pairs needed were measured in the same repetitions",)
+
+
 # scaling ---------------------------------------------------------------------------------------------------
 
 

@@ -50,7 +50,19 @@ def test_what_an_ended_child_had_spent_is_counted_once() -> None:
     assert growth(before, after) == 30
 
 
+def test_what_a_whole_family_had_spent_is_counted_once() -> None:
+    """As of a build: its shell and the compiler end together, and the terminal has waited for both."""
+    before = {10: Spent(1, 5), 11: Spent(10, 3), 12: Spent(11, 100)}
+    after = {10: Spent(1, 5 + 3 + 100 + 7)}
+    assert growth(before, after) == 7
+
+
+def test_what_ended_below_ours_takes_nothing_off() -> None:
+    assert growth({10: Spent(1, 5), 12: Spent(11, 100)}, {10: Spent(1, 6)}, ours=[11]) == 1
+
+
 def test_what_ended_under_init_takes_nothing_off() -> None:
+    assert growth({1: Spent(0, 9), 11: Spent(1, 3), 12: Spent(11, 100)}, {1: Spent(0, 9)}) == 0
     assert growth({1: Spent(0, 9), 11: Spent(1, 100)}, {1: Spent(0, 9)}) == 0
 
 

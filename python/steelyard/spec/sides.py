@@ -118,5 +118,8 @@ class Speedup(Sided):
     """Left out, the least and the greatest level that both sides have."""
     direction: Literal["above", "below"]
     """Of 1."""
+    paired: bool = False
+    """Compare both sides within repetitions at either level: what a start of the cluster, which they share,
+    does to both does not count. For throughput and means."""
     paper: Paper = None
     papers: Papers = Field(default_factory=dict)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,8 +65,8 @@ class Others:
 def growth(before: dict[int, Spent], after: dict[int, Spent], ours: Collection[int] = ()) -> int:
     """Ticks spent between two looks.
 
-    A process that ended gave its ticks to the parent that waited for it, where those of before are taken off
-    again.
+    A process that ended gave its ticks to the parent that waited for it, and that one, if it ended too, to
+    its own, where those of before are taken off again.
 
     Args:
         before, after: process id -> what it had spent.
@@ -74,7 +74,17 @@ def growth(before: dict[int, Spent], after: dict[int, Spent], ours: Collection[i
     """
     spent = sum(s.ticks - (before[pid].ticks if pid in before else 0) for pid, s in after.items())
     ended = [s for pid, s in before.items() if pid not in after and pid not in ours]
-    return spent - sum(s.ticks for s in ended if s.parent in after and s.parent != INIT)
+    return spent - sum(s.ticks for s in ended if _heir(s, before, after) not in (None, INIT))
+
+
+def _heir(ended: Spent, before: Mapping[int, Spent], after: Collection[int]) -> int | None:
+    """Who has the ticks of a process that ended: the nearest above it that lives; None where it is ours."""
+    parent = ended.parent
+    while parent not in after:
+        if parent not in before:
+            return None
+        parent = before[parent].parent
+    return parent
 
 
 def _pids() -> list[int]:

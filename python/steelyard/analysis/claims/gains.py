@@ -11,9 +11,10 @@ from steelyard.analysis.claims.pairs import metrics
 from steelyard.analysis.claims.pooling import Compared, chance, contradiction, geometric_mean, pooled
 from steelyard.analysis.claims.ratios import of_side
 from steelyard.analysis.claims.verdict import Answer, Evidence, Finding, figure, said, sign
-from steelyard.analysis.evidence import Cell, Key, Sample, versus
+from steelyard.analysis.evidence import Cell, Key, Sample, versus, within
+from steelyard.analysis.stats.percentiles import Extremes
 from steelyard.analysis.stats.quotient import quotient, scaled
-from steelyard.analysis.stats.runs import Contrast, Interval, Units
+from steelyard.analysis.stats.runs import FEW, Contrast, Interval, Units
 from steelyard.spec.checks import Claim, Scaling, Sided, SlopeCheck, Speedup
 from steelyard.spec.levels import level_text
 
@@ -78,17 +79,13 @@ def _figures(claim: Claim, check: Sided, pairs: Sequence[LinePair]) -> tuple[Evi
 
 
 def speedup(claim: Claim, check: Speedup, pairs: Sequence[LinePair]) -> Finding:
-    """Last over first level on one side, over the same on the other."""
+    """Last over first level on one side, over the same on the other. Within repetitions: one side over the
+    other at the last level, over the same at the first, which is as much."""
+    named = metrics(claim, check)
     found: list[Compared] = []
     words: list[str] = []
     for pair in pairs:
-        named = metrics(claim, check)
-        shared = set.intersection(*({*samples(line, m)} for line, m in zip(pair, named, strict=True)))
-        both = [
-            _ends({place: line[place] for place in line if place in shared}, check, metric)
-            for line, metric in zip(pair, named, strict=True)
-        ]
-        above, below = (versus(*ends) for ends in both)
+        above, below = (_within if check.paired else _between)(check, pair, named)
         words.append(f"{said(above.interval())} against {said(below.interval())}")
         found.append(quotient(above, below))
     figures = _figures(claim, check, pairs)
@@ -96,27 +93,57 @@ def speedup(claim: Claim, check: Speedup, pairs: Sequence[LinePair]) -> Finding:
     if against := contradiction(told):
         return Finding("inconclusive", f"speed-ups {against}", None, figures)
     estimate = geometric_mean(found)
-    text = f"last level over first {'; '.join(words)}: ratio {said(estimate)}"
+    sides = "numerator over denominator within repetitions, last level against first:" if check.paired else ""
+    text = f"{sides or 'last level over first'} {'; '.join(words)}: ratio {said(estimate)}"
     return Finding(sign(estimate, check.direction == "above"), text, estimate, figures, chance(found))
 
 
-def _ends(line: Line, check: Speedup | Scaling, metric: str) -> tuple[Sample, Sample]:
-    """The figures of the first and the last level.
+def _between(check: Speedup, pair: LinePair, named: tuple[str, str]) -> list[Contrast | Extremes]:
+    """Last over first level of each side."""
+    ends = _shared_ends(check, pair, named)
+    both = [[samples(line, m)[place] for place in ends] for line, m in zip(pair, named, strict=True)]
+    return [versus(first, last) for first, last in both]
+
+
+def _within(check: Speedup, pair: LinePair, named: tuple[str, str]) -> list[Contrast]:
+    """Numerator over denominator at the last level, and at the first.
+
+    Raises:
+        ValueError: too few repetitions have both sides, or the metric is a percentile.
+    """
+    (above, below), (metric, beside) = pair, named
+    ends = _shared_ends(check, pair, named)
+    found = [within(below[place], above[place], beside, metric) for place in reversed(ends)]
+    means = [one for one in found if isinstance(one, Contrast)]
+    if len(means) < len(found):
+        raise ValueError(f"{metric} cannot be compared within repetitions at both levels")
+    if (fewest := min(min(one.counts) for one in means)) < FEW:
+        raise ValueError(f"{fewest} of {FEW} pairs needed were measured in the same repetitions")
+    return means
+
+
+def _shared_ends(check: Speedup, pair: LinePair, named: tuple[str, str]) -> tuple[float, float]:
+    """The places of the first and the last level that both sides have."""
+    above, below = (samples(line, metric) for line, metric in zip(pair, named, strict=True))
+    return _ends({place: pair[0][place] for place in above if place in below}, check)
+
+
+def _ends(measured: Line, check: Speedup | Scaling) -> tuple[float, float]:
+    """The places of the first and the last level.
 
     Raises:
         ValueError: one of them was not measured.
     """
-    measured = samples(line, metric)
     if len(measured) < 2:
         raise ValueError("a line has no trials to go by at two levels")
-    by_level = {_level(line[place], check.factor): sample for place, sample in measured.items()}
+    by_level = {_level(cell, check.factor): place for place, cell in measured.items()}
     ends = []
-    for level, least in ((check.first, min(measured)), (check.last, max(measured))):
-        sample = measured[least] if level is None else by_level.get(level_text(level))
-        if sample is None:
+    for level, outermost in ((check.first, min(measured)), (check.last, max(measured))):
+        place = outermost if level is None else by_level.get(level_text(level))
+        if place is None:
             raise ValueError(f"{check.factor} {level} was not measured")
-        ends.append(sample)
-    if ends[0] is ends[1]:
+        ends.append(place)
+    if ends[0] == ends[1]:
         raise ValueError(f"first and last level of {check.factor} are the same")
     return ends[0], ends[1]
 
@@ -131,9 +158,9 @@ def scaling(claim: Claim, check: Scaling, found: Mapping[Key, Line]) -> Finding:
     beside: list[Compared] = []
     names = [line_name(key) or "all trials" for key in found]
     for line in found.values():
-        first, last = _ends(line, check, claim.metric)
-        places = [place for place, cell in line.items() if cell.sample(claim.metric)]
-        times = (check.last or max(places)) / (check.first or min(places))
+        measured = samples(line, claim.metric)
+        first, last = (measured[place] for place in _ends({p: line[p] for p in measured}, check))
+        times = (check.last or max(measured)) / (check.first or min(measured))
         ratio = versus(first, last) if check.ideal == "linear" else versus(last, first)
         one = scaled(ratio, 1.0 if check.ideal == "constant" else 1 / times)
         efficiencies.append(one)

@@ -117,7 +117,8 @@ def _sided(check: Sided, up: bool) -> Ratio:
     if isinstance(check, SlopeCheck):  # of a ladder of targets
         kept = {"cells": check.cells, "target": check.factor, "throughput": check.throughput}
         return plain.model_copy(update=kept)
-    return plain.model_copy(update={"paired": check.paired}) if isinstance(check, Equality) else plain
+    paired = isinstance(check, (Equality, Speedup)) and check.paired
+    return plain.model_copy(update={"paired": paired})
 
 
 def _elsewhere(also: Elsewhere) -> Ratio:
