@@ -26,7 +26,7 @@ WITHOUT = {
         "workload-rs", "workload-rsw", "workload-rw", "workloads",
     )),
     *(f"sheth-2023/{name}" for name in (
-        "coordinated-consistency", "distribution", "rf-consistency", "threads-many",
+        "distribution", "rf-consistency", "threads-many",
     )),
     "versions/cassandra-latency", "versions/hbase-latency",
 }  # fmt: skip
