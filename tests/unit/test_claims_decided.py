@@ -79,6 +79,16 @@ def test_attempts_that_say_nothing_of_the_system_do_not(attempt: dict[str, Any])
     assert one(ABOVE, again(*[attempt] * 6), []).direction == "confirmed"
 
 
+def test_each_kind_of_disturbance_is_told_for_itself() -> None:
+    steal = {"status": "done", "reason": None, "tainted": "steal: 5 %"}
+    crowded = {**steal, "tainted": "crowded: 1.59 of 2 cores"}
+    left_out = one(ABOVE, again(steal, crowded, steal, None, None, None), []).left_out
+    assert any("2 of 6 trials were run again: disturbed by steal (5 %)" in said for said in left_out)
+    assert any(
+        "1 of 6 trials were run again: disturbed by crowded (1.59 of 2 cores)" in said for said in left_out
+    )
+
+
 def test_a_repetition_that_went_well_later_does_not_hide_one_that_failed() -> None:
     frame = trials(twice, SYSTEMS)
     lost = frame.filter(pl.col("trial") == 12).with_columns(pl.lit("failed").alias("status"), trial=13)

@@ -46,28 +46,38 @@ def test_a_process_of_others_is_counted_and_one_of_ours_is_not() -> None:
 
 def test_what_an_ended_child_had_spent_is_counted_once() -> None:
     before = {10: Spent(1, 5), 11: Spent(10, 100)}
-    after = {10: Spent(1, 5 + 130)}  # it has waited for the child, which had spent 30 more
+    after = {10: Spent(1, 5, 130)}  # it has waited for the child, which had spent 30 more
     assert growth(before, after) == 30
 
 
 def test_what_a_whole_family_had_spent_is_counted_once() -> None:
     """As of a build: its shell and the compiler end together, and the terminal has waited for both."""
-    before = {10: Spent(1, 5), 11: Spent(10, 3), 12: Spent(11, 100)}
-    after = {10: Spent(1, 5 + 3 + 100 + 7)}
+    before = {10: Spent(1, 5), 11: Spent(10, 3, 20), 12: Spent(11, 100)}
+    after = {10: Spent(1, 5, 3 + 20 + 100 + 7)}
     assert growth(before, after) == 7
 
 
+def test_an_orphan_takes_nothing_off_what_others_spent() -> None:
+    """Its shell was killed, and init has waited for it: the terminal never had its ticks."""
+    before = {1: Spent(0, 9), 10: Spent(1, 5), 11: Spent(10, 3), 12: Spent(11, 9000)}
+    after = {1: Spent(0, 9), 10: Spent(1, 505, 3)}
+    assert growth(before, after) == 500
+
+
+def test_a_server_of_ours_that_somebody_else_waited_for_is_nobody_elses_work() -> None:
+    before = {10: Spent(1, 5), 11: Spent(10, 9000)}
+    assert growth(before, {10: Spent(1, 6, 9002)}, ours=[11]) == 3
+
+
 def test_what_ended_below_ours_takes_nothing_off() -> None:
-    assert growth({10: Spent(1, 5), 12: Spent(11, 100)}, {10: Spent(1, 6)}, ours=[11]) == 1
-
-
-def test_what_ended_under_init_takes_nothing_off() -> None:
-    assert growth({1: Spent(0, 9), 11: Spent(1, 3), 12: Spent(11, 100)}, {1: Spent(0, 9)}) == 0
-    assert growth({1: Spent(0, 9), 11: Spent(1, 100)}, {1: Spent(0, 9)}) == 0
+    before = {10: Spent(1, 5), 11: Spent(10, 3), 12: Spent(11, 100)}
+    after = {10: Spent(1, 6), 11: Spent(10, 50, 100)}
+    assert growth(before, after, ours=[11]) == 1
 
 
 def test_a_new_process_counts_whole_and_one_that_became_ours_not_at_all() -> None:
-    assert growth({11: Spent(1, 100)}, {12: Spent(1, 7)}, ours=[11]) == 7
+    before, after = {11: Spent(1, 100)}, {11: Spent(1, 150), 12: Spent(1, 7, 2)}
+    assert growth(before, after, ours=[11]) == 9
 
 
 PHASE = cast(Phase, SimpleNamespace(start_ns=10 * 10**9, end_ns=30 * 10**9))

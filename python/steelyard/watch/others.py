@@ -20,10 +20,11 @@ INIT = 1
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """CPU ticks of one process, its children that it has waited for included."""
+    """CPU ticks of one process, and of its children that it has waited for."""
 
     parent: int
-    ticks: int
+    own: int
+    children: int = 0
 
 
 class Others:
@@ -55,30 +56,36 @@ class Others:
         self._looked_s = self._now()
         self._ours |= set(known())  # for good: what a server had spent is not new when it is let go
         every = {pid: spent for pid in _pids() if (spent := _spent(pid)) is not None}
-        found = {pid: spent for pid, spent in every.items() if pid not in self._ours}
         if self._last is not None:
-            self._ticks += max(0, growth(self._last, found, self._ours))
-        self._last = found
+            self._ticks += growth(self._last, every, self._ours)
+        self._last = every
         return {"cpu_seconds_total": self._ticks / TICKS_PER_S}
 
 
-def growth(before: dict[int, Spent], after: dict[int, Spent], ours: Collection[int] = ()) -> int:
+def growth(before: Mapping[int, Spent], after: Mapping[int, Spent], ours: Collection[int] = ()) -> int:
     """Ticks spent between two looks.
 
     A process that ended gave its ticks to the parent that waited for it, and that one, if it ended too, to
-    its own, where those of before are taken off again.
+    its own: those of before are taken off again where they arrived, and never more than arrived there.
 
     Args:
-        before, after: process id -> what it had spent.
-        ours: processes not to be counted: one of `before` that is among them has not ended.
+        before, after: every process id -> what it had spent.
+        ours: processes that are not counted.
     """
-    spent = sum(s.ticks - (before[pid].ticks if pid in before else 0) for pid, s in after.items())
-    ended = [s for pid, s in before.items() if pid not in after and pid not in ours]
-    return spent - sum(s.ticks for s in ended if _heir(s, before, after) not in (None, INIT))
+    nothing = Spent(0, 0)
+    waited = {pid: spent.children - before.get(pid, nothing).children for pid, spent in after.items()}
+    for pid, spent in before.items():
+        if pid not in after and (heir := _heir(spent, before, after)) is not None:
+            waited[heir] -= spent.own + spent.children
+    return sum(
+        max(0, spent.own - before.get(pid, nothing).own) + max(0, waited[pid])
+        for pid, spent in after.items()
+        if pid not in ours
+    )
 
 
 def _heir(ended: Spent, before: Mapping[int, Spent], after: Collection[int]) -> int | None:
-    """Who has the ticks of a process that ended: the nearest above it that lives; None where it is ours."""
+    """The nearest above a process that lives, which has its ticks now if nobody between let it go."""
     parent = ended.parent
     while parent not in after:
         if parent not in before:
@@ -98,8 +105,9 @@ def _spent(pid: int) -> Spent | None:
         text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
         fields = text[text.rindex(")") + 2 :].split()
         parent, flags = int(fields[1]), int(fields[6])
+        user, system, *children = map(int, fields[11:15])
         # what init waited for may have been a server of ours
-        times = fields[11:13] if pid == INIT else fields[11:15]
-        return None if flags & KERNEL_THREAD else Spent(parent, sum(map(int, times)))
+        waited = 0 if pid == INIT else sum(children)
+        return None if flags & KERNEL_THREAD else Spent(parent, user + system, waited)
     except (OSError, ValueError, IndexError):
         return None

@@ -106,7 +106,8 @@ def _between(check: Speedup, pair: LinePair, named: tuple[str, str]) -> list[Con
 
 
 def _within(check: Speedup, pair: LinePair, named: tuple[str, str]) -> list[Contrast]:
-    """Numerator over denominator at the last level, and at the first.
+    """Numerator over denominator at the last level, and at the first; levels have starts of their own, so
+    that errors add.
 
     Raises:
         ValueError: too few repetitions have both sides, or the metric is a percentile.
@@ -114,11 +115,12 @@ def _within(check: Speedup, pair: LinePair, named: tuple[str, str]) -> list[Cont
     (above, below), (metric, beside) = pair, named
     ends = _shared_ends(check, pair, named)
     found = [within(below[place], above[place], beside, metric) for place in reversed(ends)]
+    fewest = min(min(one.counts) if one else 0 for one in found)
+    if fewest < FEW:
+        raise ValueError(f"{fewest} of {FEW} pairs needed were measured in the same repetitions")
     means = [one for one in found if isinstance(one, Contrast)]
     if len(means) < len(found):
-        raise ValueError(f"{metric} cannot be compared within repetitions at both levels")
-    if (fewest := min(min(one.counts) for one in means)) < FEW:
-        raise ValueError(f"{fewest} of {FEW} pairs needed were measured in the same repetitions")
+        raise ValueError(f"{metric} has signs only within repetitions, of which no ratio can be made")
     return means
 
 

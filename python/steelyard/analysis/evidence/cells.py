@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import special
 
-from steelyard.analysis.evidence.counting import Lost, failed_before, lost, told
+from steelyard.analysis.evidence.counting import Lost, failed_before, lost, lost_before, told
 from steelyard.analysis.evidence.samples import Sample
 from steelyard.analysis.evidence.timelines import censored, host_to_blame, undone, unread
 from steelyard.analysis.metrics import metric_of
@@ -280,9 +280,8 @@ class Cell:
         """What does not count although it is not the system's doing, and what went before trials that
         count."""
         found = told([one for one in self.losses if one.by != "system"], len(self.rows))
-        before = [str(row["attempts"]) for row in self.counting if row.get("attempts")]
-        if before:
-            found.append(f"{len(before)} of {len(self.rows)} trials were run again: {before[0]}")
+        before = [one for row in self.counting if (one := lost_before(row))]
+        found += told(before, len(self.rows), "were run again")
         if self.unsteady and by_accident([self]):
             why = "the mean over all did" if self.level_together else "no more than false alarms are"
             found.append(f"{self.unsteady} of {len(self.counting)} trials came to no steady state, {why}")

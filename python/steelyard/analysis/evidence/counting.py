@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -71,8 +71,16 @@ def failed_before(row: Mapping[str, Any]) -> Lost | None:
 
     A trial that was run again until it went well would hide that half of them fail: the survivors decide.
     """
-    found = (lost(earlier) for earlier in row.get("earlier") or ())
-    return next((one for one in found if one and one.by == "system"), None)
+    return next((one for one in _earlier(row) if one.by == "system"), None)
+
+
+def lost_before(row: Mapping[str, Any]) -> Lost | None:
+    """How the first of the attempts before this one was lost, whoever lost it; None where there was none."""
+    return next(_earlier(row), None)
+
+
+def _earlier(row: Mapping[str, Any]) -> Iterator[Lost]:
+    return (one for earlier in row.get("earlier") or () if (one := lost(earlier)))
 
 
 def told(found: Sequence[Lost], of: int, what: str = "do not count") -> list[str]:
