@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -15,11 +16,14 @@ from typer.testing import CliRunner
 
 from steelyard.analysis.stats.runs import Interval
 from steelyard.cli import app
+from steelyard.cli.output import put_out
 from steelyard.errors import InputError
 from steelyard.report import write_report
 from steelyard.report.across import model as across_model
 from steelyard.report.across.model import Across, Ours, build_across
+from steelyard.report.across.picture import ratios_chart
 from steelyard.report.across.render import headline, page, question_table, render_json
+from steelyard.report.formatting import clean
 from steelyard.report.machine import jsonable
 from steelyard.report.page import RENDERERS
 from steelyard.spec.papers import Paper, Question
@@ -116,7 +120,7 @@ def test_a_ratio_of_ours_is_turned_to_the_questions(built: Across) -> None:
     """Both claims rest on 1.4 times as long at ALL: ONE over ALL it is 0.71, whatever a claim says of it."""
     level = ours(built, "level")
     assert {claim: one.direction for claim, one in level.items()} == {
-        "slower": "confirmed", "sooner": "refuted", "x": "not run",
+        "slower": "confirmed", "sooner": "refuted", "x": "not given",
     }  # fmt: skip
     for claim in ("slower", "sooner"):
         ratio = level[claim].ratio
@@ -136,7 +140,8 @@ def test_what_is_confirmed_bears_out_and_what_is_refuted_bears_out_the_other(
     on = ours(build_across([run], papers(), apart), "threads")
     assert (on["C1"].direction, on["C1"].bears_out) == ("confirmed", ""), "what levels off rises, too"
     assert threads["C1"].ratio is None
-    assert threads["C1"].found.startswith("2.")
+    assert threads["C1"].found.startswith("READ service time, mean: slope 0.")
+    assert "last level over first 2." in threads["C1"].found
 
 
 def test_an_equality_that_is_refuted_bears_no_other_side_out(run: Path) -> None:
@@ -159,7 +164,7 @@ def test_the_table_says_who_contradicts_whom_and_what_ours_says(built: Across) -
     assert [row[:5] for row in table.rows] == [
         ("first", "ONE reads sooner.", "ONE", "p/claimed: slower", "confirmed"),
         ("second", "ALL does.", "ALL", "p/claimed: sooner", "refuted"),
-        ("second", "Less.", "ALL", "p/other: x", "not run"),
+        ("second", "Less.", "ALL", "p/other: x", "not given"),
     ]
     assert [row[5] for row in table.rows] == ["0.700", "-", "-"]
     assert table.note == (
@@ -171,8 +176,8 @@ def test_the_table_says_who_contradicts_whom_and_what_ours_says(built: Across) -
 def test_without_results_the_papers_stand_alone() -> None:
     alone = build_across([], papers(), QUESTIONS)
     assert headline(alone) == "2 questions: sources contradict each other in 2"
-    assert {one.direction for asked in alone.questions for one in asked.ours} == {"not run"}
-    assert question_table(alone.questions[0]).note.endswith("Ours: not run.")
+    assert {one.direction for asked in alone.questions for one in asked.ours} == {"not given"}
+    assert question_table(alone.questions[0]).note.endswith("Ours is not given.")
     assert "No result was given" in RENDERERS["text"](page(alone))
 
 
@@ -189,7 +194,7 @@ def test_a_study_of_the_same_name_of_another_paper_answers_nothing(
     model = build_across([run], paper, QUESTIONS)
     assert [given.study for given in model.given] == ["p/claimed"]
     assert [(one.study, one.direction) for one in model.questions[0].ours] == [
-        ("o/claimed", "not run"),
+        ("o/claimed", "not given"),
         ("p/claimed", "confirmed"),
     ]
     monkeypatch.setattr(across_model, "shipped", lambda: {"o/claimed": run.parent / "other.toml"})
@@ -201,7 +206,45 @@ def test_a_result_that_answers_nothing_is_said(run: Path) -> None:
     only = {"second": papers()["second"].model_copy(update={"claims": {}})}
     model = build_across([run], only, QUESTIONS)
     assert model.questions == ()
-    assert f"{run}: no question is answered by p/claimed." in page(model).notes
+    (given,) = page(model).tables
+    assert list(given.rows) == [("p/claimed", "full", "-", str(run), "none")]
+
+
+def test_answers_stand_at_a_glance_above_the_tables(built: Across) -> None:
+    table = page(built).tables[0]
+    assert table.title == "Answers"
+    assert [row[1:] for row in table.rows] == [
+        ("ONE (1) against ALL (1)", "ONE (2)"),
+        (
+            f"raise latency (1) against lower it (1) against {clean(HOSTILE)} (1)",
+            "raise latency (1); against lower it (1)",
+        ),
+    ]
+
+
+def test_what_decides_nothing_says_why(run: Path) -> None:
+    """A trend that several answers have, and a study of which nothing is given."""
+    apart = {"threads": QUESTIONS["threads"].model_copy(update={"beyond_trend": True, "note": "So it is."})}
+    only = one_paper({"p/claimed": ["C1"]}, {"o/claimed": ["x"]}, side="raise latency", question="threads")
+    model = build_across([run], only, apart)
+    note = question_table(model.questions[0]).note
+    assert "Ours is open: 1 confirmed of a trend that several answers have, 1 not given. So it is." in note
+    assert page(model).tables[0].rows[0][2] == "open (1)"
+
+
+def test_ratios_are_drawn_with_the_papers(built: Across, run: Path, tmp_path: Path) -> None:
+    chart = ratios_chart(built)
+    assert chart is not None
+    data = chart.spec["datasets"]
+    assert [row["claim"] for row in data["claims"]] == ["claimed: slower", "claimed: sooner"]
+    drawn = [(mark["claim"], mark["series"], mark["x"]) for mark in data["marks"]]
+    assert [one for one in drawn if one[1] == "the paper"] == [("claimed: slower", "the paper", 0.7)]
+    assert [one[2] for one in drawn if one[1] != "the paper"] == pytest.approx([1 / 1.4] * 2, rel=0.05)
+    kept = write_report(run, "claims", tmp_path / "kept.json")
+    twice = ratios_chart(build_across([run, kept], papers(), QUESTIONS))
+    assert twice is not None
+    assert len({row["claim"] for row in twice.spec["datasets"]["claims"]}) == 4
+    assert ratios_chart(build_across([], papers(), QUESTIONS)) is None
 
 
 @pytest.mark.parametrize("format", ["text", "md", "html"])
@@ -211,6 +254,7 @@ def test_every_format_says_the_same_and_obeys_nothing(built: Across, format: str
     assert "\x1b" not in written
     if format == "html":
         assert "<script" not in written
+        assert "<svg" in written
         assert "default-src 'none'" in html.unescape(written)
     if format == "md":
         assert "<script" not in written.replace("\\<", "")
@@ -246,9 +290,11 @@ def test_what_a_report_wrote_down_says_the_same_as_the_run(
         tuple(replace(one, run=one.run.replace(str(run), str(kept))) for one in asked.ours)
         for asked in built.questions
     ]
-    subject = page(model).subject[-1]
-    created = json.loads(kept.read_text())["created"]
-    assert subject == f"{kept}: p/claimed, full form (run of {created[:10]}, as it was judged then)"
+    given = page(model).tables[-1]
+    created = json.loads(kept.read_text())["created"][:10]
+    assert list(given.rows) == [
+        ("p/claimed", "full", f"run of {created}, as it was judged then", str(kept), "")
+    ]
 
 
 def test_an_interval_without_an_end_comes_back_without_one(run: Path, tmp_path: Path) -> None:
@@ -322,6 +368,13 @@ def test_the_shipped_papers_and_questions_on_the_command_line(tmp_path: Path) ->
     code, text = words("--format", "html", "--out", str(out))
     assert (code, text.strip()) == (0, str(out))
     assert "Which system reads faster" in out.read_text()
+
+
+def test_markdown_has_its_picture_beside_it(built: Across, tmp_path: Path) -> None:
+    out = tmp_path / "page" / "across.md"
+    put_out(page(built), lambda: "", "md", out, "across")
+    (picture,) = re.findall(r"!\[.*\]\((.*)\)", out.read_text())
+    assert (out.parent / picture).read_text().startswith("<svg")
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,8 @@ def test_a_percentile_is_within_bounds_when_every_run_is() -> None:
         ({"a": 0.2, "b": 0.8}, "steeper", "confirmed"),
         ({"a": 0.2, "b": 0.8}, "flatter", "refuted"),
         ({"a": 0.5, "b": 0.5}, "steeper", "inconclusive"),
+        ({"a": -0.8, "b": 0.0}, "steeper", "inconclusive"),
+        ({"a": -0.8, "b": 0.0}, "flatter", "inconclusive"),
     ],
 )
 @pytest.mark.parametrize("metric", [METRIC, "read_service_p99_ns"])
@@ -114,6 +116,7 @@ def test_slopes_of_two_sides(exponents: Any, direction: str, answer: str, metric
     check = {"kind": "slope", **SIDES, "factor": "nodes", "direction": direction}
     found = one(check, trials(power(exponents, metric), BOTH), ["nodes"], metric=metric)
     assert found.direction == answer, found.words
+    assert ("what is steeper does not rise" in found.words) == (exponents["b"] == 0)
 
 
 def ladder(system: str, target: int) -> dict[str, float]:
@@ -132,6 +135,7 @@ def test_a_slope_over_targets_ends_where_one_side_reaches_them_no_more() -> None
     assert float(told[1]) == pytest.approx(0.5, abs=0.05)
     assert float(told[2]) == pytest.approx(0, abs=0.05)
     assert {e.what.split("target ")[1] for e in found.evidence} == {"200", "400", "800"}
+    assert "over target 200 to 800: difference" in found.words
     far = [point for point in points if point["target"] != 200 and point["target"] != 400]
     none = one(check, trials(ladder, far, scatter=0.01), ["target"])
     assert none.reasons == ("no line has two levels of target that both sides reach within 2 %",)

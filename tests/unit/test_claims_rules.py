@@ -51,6 +51,20 @@ def test_systems_with_other_factors_are_paired_by_those_they_share() -> None:
     found = one(check, frame, factors)
     assert found.direction == "confirmed"
     assert "2 matched cells" in found.words
+    assert found.cells is None
+
+
+@pytest.mark.parametrize(
+    "check", [{"kind": "ratio", "direction": "above"}, {"kind": "equality", "margin": 0.5}]
+)
+def test_a_mean_of_unlike_cells_is_told_with_the_least_and_the_greatest(check: dict[str, Any]) -> None:
+    """1.5 and 6 make 3, which is the ratio of neither."""
+    points = [{"system": system, "clients": n} for system in "ab" for n in (1, 4)]
+    frame = trials(lambda system, clients: {METRIC: 1.5 * clients if system == "b" else 1.0}, points)
+    found = one({**check, **SIDES}, frame, ["clients"])
+    assert found.estimate is not None
+    assert found.estimate.estimate == pytest.approx(3, rel=0.1)
+    assert found.cells == pytest.approx((1.5, 6), rel=0.1)
 
 
 # paired ----------------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ WITHOUT = {
         "workload-rs", "workload-rsw", "workload-rw", "workloads",
     )),
     *(f"sheth-2023/{name}" for name in (
-        "distribution",
+        "compare-quorum", "distribution",
     )),
     "versions/cassandra-latency", "versions/hbase-latency",
 }  # fmt: skip

@@ -1,117 +1,163 @@
-"""What papers show and claim, against the shipped studies: every entry is answered, or says why it is not."""
+"""What papers show and claim, against the shipped studies: every entry is answered, or says why it is not.
+
+`tests/data/papers` has the transcript of the checklist of the papers: every figure, row, claim and reason by
+name, with words and numbers as the checklist has them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
+from made import DATA
 from typer.testing import CliRunner
 
 from steelyard.cli import app
 from steelyard.errors import InputError
 from steelyard.spec.asked import Asked
-from steelyard.spec.checklist import asked_of_shipped, faults, not_shipped
-from steelyard.spec.papers import Paper, Question, read_papers, read_questions
+from steelyard.spec.checklist import asked_of_shipped, faults, not_shipped, unnamed
+from steelyard.spec.checks import Claim
+from steelyard.spec.papers import Entry, Paper, Question, read_papers, read_questions
+from steelyard.spec.plots import PaperValues, Plot
 from steelyard.spec.printed import Printed
 
-TABLE_4 = {
-    f"4 {workload} {load} {nodes}" for workload in "AB" for load in (0.8, 1.0, 1.5) for nodes in (1, 2, 6)
-}
-FIGURES = {
-    "sheth-2023": {*(f"4.{n}" for n in range(1, 12)), *(f"5.{n}" for n in range(1, 7))},
-    "cs4224-2014": {str(n) for n in range(1, 7)},
-    "seis630": {"1"},
-    "load-management": {"1", *(f"{n} {part}" for n in (2, 3) for part in "abc")},
-    "kuhlenkamp-2014": {
-        *(f"{n} {part}" for n in (1, 2, 5) for part in "abc"),
-        *(str(n) for n in (3, 4, *range(6, 14))),
-    },
-}
-"""All that each paper has, by its numbers."""
-TABLES = {
-    "sheth-2023": {"4.1"},
-    "cs4224-2014": {
-        "machines",
-        *(f"{end}-{op}" for end in ("least", "greatest") for op in ("read", "update")),
-    },
-    "seis630": {
-        "1",
-        *(f"{table} {row}" for table in (2, 3, 4) for row in ("run time", "throughput")),
-        *(
-            f"{table} {op} {row}"
-            for table, ops in (
-                (2, ["insert"]),
-                (3, ["read", "update"]),
-                (4, ["read", "scan", "insert", "update"]),
-            )
-            for op in ops
-            for row in ("operations", "mean", "least", "greatest", "p95", "p99", "ok")
-        ),
-    },
-    "load-management": {"1"},
-    "kuhlenkamp-2014": {
-        "1",
-        "2",
-        *(f"3 {size} GB" for size in (5, 10, 15, 20, 30)),
-        "4",
-        *TABLE_4,
-        *(f"5 CS-{n}" for n in range(1, 8)),
-        *(f"5 {column}" for column in ("throughput", "mean", "p99")),
-    },
-}
-"""Rows of tables of measurements; a table of something else as a whole."""
-STATED = {
-    "cs4224-2014": {
-        *("hbase-averages", "cassandra-averages", "least-read", "few-threads", "sharp", "sharper-read"),
-        *("sharper-update", "read", "update", "more-threads", "threshold", "most", "suits"),
-    },
-    "seis630": {
-        *("fastest", "updates", "slowest", "start-up", "without-start-up", "calls", "scans", "loads"),
-        *("read-update-a", "read-update-b", "partitioners", "uniform", "ordered", "replication"),
-        "instances",
-    },
-    "load-management": {
-        *("a-1-one", "a-1-many", "b-1", "flat-1", "b-1-hbase", "a-4", "a-8", "b-4", "b-8"),
-        *("gain", "speed-up", "nodes"),
-    },
-    "sheth-2023": {*(f"C{n}" for n in range(1, 9)), *(f"N{n}" for n in range(1, 5))},
-    "kuhlenkamp-2014": {"linear", "read", "write", "throttled", "streaming", "variability", "no-streaming",
-                        "vertical", "add-a", "add-b"},
-}  # fmt: skip
-"""Claims that a paper numbers, or draws together at its end; where it does neither, all of them."""
-COUNTS = {
-    "sheth-2023": (29, 6, 26, 5),
-    "cs4224-2014": (13, 0, 0, 2),
-    "seis630": (15, 2, 0, 0),
-    "load-management": (12, 3, 0, 0),
-    "kuhlenkamp-2014": (45, 3, 10, 1),
-}
-"""Claims, reasons, what is quoted of others, what is proposed: one that goes is missed."""
+Studies = Mapping[str, Asked]
+TRANSCRIPTS = DATA / "papers"
+NAMES = ("cs4224-2014", "kuhlenkamp-2014", "load-management", "seis630", "sheth-2023")
 
 
-def test_every_entry_is_answered_by_what_a_shipped_study_has() -> None:
-    papers, questions, shipped = read_papers(), read_questions(), asked_of_shipped()
-    assert faults(papers, questions, shipped) == []
+class Row(NamedTuple):
+    """One entry as the transcript has it: words of what it says, and what it and its studies print."""
+
+    place: str
+    words: list[str]
+    printed: set[str]
+
+
+def rows(name: str) -> list[Row]:
+    """The transcript of a paper: `PLACE | WORDS | WORDS`, and indented below what is printed:
+    `NAME: VALUE, VALUE; NAME: VALUE`."""
+    found: list[Row] = []
+    for line in (TRANSCRIPTS / f"{name}.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith(" "):
+            named = (one.partition(": ") for one in line.strip().split("; "))
+            found[-1].printed.update(f"{name}: {one}" for name, _, all in named for one in all.split(", "))
+        else:
+            place, *words = line.split(" | ")
+            found.append(Row(place, words, set()))
+    return found
+
+
+def printed(entry: Entry, studies: Studies) -> set[str]:
+    """Every figure of the paper that an entry prints, and that the claims and figures do which it names."""
+    found = {f"{entry.question}: {entry.figure.words}"} if entry.figure else set[str]()
+    for study, ids in entry.claims.items():
+        found |= of_claims(study, (one for one in claims_of(studies[study]) if one.id in ids))
+    for study, ids in entry.figures.items():
+        found |= of_figures(study, (one for one in studies[study].figures if one.id in ids))
+    return found
+
+
+def claims_of(asked: Asked) -> tuple[Claim, ...]:
+    return (*asked.claims, *asked.checks)
+
+
+def of_claims(study: str, claims: Iterable[Claim]) -> set[str]:
+    """`workload-r hbase-read: 50 to 90 ms (E1)`."""
+    return {
+        f"{study.rpartition('/')[2]} {claim.id}: {figure.words}" + (f" ({source})" if source else "")
+        for claim in claims
+        for source, figure in claim.sources.items()
+    }
+
+
+def of_figures(study: str, plots: Iterable[Plot]) -> set[str]:
+    """`workload-r 1c read_p95 hbase: 4 265`: the line, then a value of x and the paper's."""
+    return {
+        f"{study.rpartition('/')[2]} {line_of(plot, values)}: {x} {y.words}"
+        for plot in plots
+        for values in plot.paper
+        for x, y in zip(values.x, values.y, strict=True)
+    }
+
+
+def line_of(plot: Plot, values: PaperValues) -> str:
+    """A figure, a metric where it has several, and the levels of one of its lines."""
+    metric = (values.metric or "").replace("_service", "").removesuffix("_ns")
+    return " ".join(map(str, filter(None, [plot.id, metric, *values.at.values()])))
+
+
+@pytest.fixture(scope="module")
+def papers() -> dict[str, Paper]:
+    return read_papers()
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Studies:
+    return asked_of_shipped()
+
+
+def test_every_entry_is_answered_by_what_a_shipped_study_has(
+    papers: dict[str, Paper], shipped: Studies
+) -> None:
+    assert faults(papers, read_questions(), shipped) == []
     assert not_shipped(papers, shipped) == set()
 
 
-def test_no_figure_or_table_of_a_paper_is_left_out() -> None:
-    papers = read_papers()
-    assert {name: {*paper.figures} for name, paper in papers.items()} == FIGURES
-    assert {name: {*paper.tables} for name, paper in papers.items()} == TABLES
-    for name, stated in STATED.items():
-        assert stated <= papers[name].claims.keys()
-    assert {
-        name: tuple(map(len, (one.claims, one.reasons, one.quoted, one.proposed)))
-        for name, one in papers.items()
-    } == COUNTS
+def test_the_transcript_is_of_all_papers(papers: dict[str, Paper]) -> None:
+    assert tuple(papers) == NAMES
+    assert sorted(path.stem for path in TRANSCRIPTS.iterdir()) == sorted(NAMES)
 
 
-def test_omissions_have_a_reason() -> None:
-    reasons = [
-        entry.omitted for paper in read_papers().values() for _, entry in paper.entries if entry.omitted
-    ]
+@pytest.mark.parametrize("name", NAMES)
+def test_papers_have_the_entries_of_the_transcript_and_no_others(papers: dict[str, Paper], name: str) -> None:
+    transcript = [row.place for row in rows(name)]
+    assert sorted(place for place, _ in papers[name].entries) == sorted(transcript)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_entries_say_what_the_transcript_says(papers: dict[str, Paper], name: str) -> None:
+    says = {place: f"{entry.by}: {entry.says}" for place, entry in papers[name].entries}
+    transcript = rows(name)
+    assert [row.place for row in transcript if not row.words] == []
+    missing = [(row.place, one) for row in transcript for one in row.words if one not in says[row.place]]
+    assert missing == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_an_entry_names_prints_its_figures(
+    papers: dict[str, Paper], shipped: Studies, name: str
+) -> None:
+    entries = dict(papers[name].entries)
+    missing = [(row.place, figure) for row in rows(name)
+               for figure in row.printed - printed(entries[row.place], shipped)]  # fmt: skip
+    assert missing == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_figure_is_printed_that_the_transcript_has_not(
+    papers: dict[str, Paper], shipped: Studies, name: str
+) -> None:
+    own = {study: asked for study, asked in shipped.items() if study.startswith(f"{name}/")}
+    by_entries = [printed(entry, shipped) for _, entry in papers[name].entries]
+    by_claims = [of_claims(study, claims_of(asked)) for study, asked in own.items()]
+    by_figures = [of_figures(study, asked.figures) for study, asked in own.items()]
+    transcript = set[str]().union(*(row.printed for row in rows(name)))
+    assert set[str]().union(*by_entries, *by_claims, *by_figures) == transcript
+
+
+def test_what_is_ours_is_named_by_no_entry_and_has_a_reason(
+    papers: dict[str, Paper], shipped: Studies
+) -> None:
+    for name, paper in papers.items():
+        assert sorted(unnamed(name, paper, shipped)) == sorted(f"{name}/{one}" for one in paper.ours)
+        assert [reason for reason in paper.ours.values() if len(reason.split()) < 5] == []
+
+
+def test_omissions_have_a_reason(papers: dict[str, Paper]) -> None:
+    reasons = [entry.omitted for paper in papers.values() for _, entry in paper.entries if entry.omitted]
     assert reasons
     assert [reason for reason in reasons if len(reason.split()) < 5] == []
 
@@ -138,6 +184,16 @@ ASKED = Asked.model_validate(
                 "check": {"kind": "trend", "factor": "clients", "direction": "up"},
             },
         ],
+        "checks": [
+            {
+                "id": name,
+                "statement": "Reads are fast.",
+                "source": source,
+                "metric": "read_service_mean_ns",
+                "check": {"kind": "value", "below": 1, "unit": "ms"},
+            }
+            for name, source in (("stated", "5.1"), ("ours", ""))
+        ],
         "figures": [{"id": "4.1", "title": "Reads", "x": "clients", "y": "ok_per_s"}],
     }
 )
@@ -145,10 +201,11 @@ QUESTION = {"asks": "Which?", "ratio": "A over B", "sides": ["A", "B"]}
 
 
 def found(read: dict[str, Any], **more: Any) -> list[str]:
-    """The faults of a paper `p` with the study `p/s`, whose claims are both named, and a second answer."""
+    """The faults of a paper `p` with the study `p/s`, all of which is named, and a second answer."""
     sections = {
         "claims": {"read": {"says": "Reads.", "claims": {"p/s": ["read"]}, **read}},
-        "tables": {"1": {"says": "All.", "claims": {"p/s": ["other"]}}},
+        "tables": {"1": {"says": "All.", "claims": {"p/s": ["other", "stated"]}}},
+        "figures": {"4.1": {"says": "Reads.", "figures": {"p/s": ["4.1"]}}},
         "quoted": {"b": {"by": "B", "says": "Reads.", "omitted": "quoted", "question": "q", "side": "A"}},
         **more,
     }
@@ -180,9 +237,15 @@ def test_what_matches_is_not(figure: float | None, by: str) -> None:
     assert found({"question": "q", "side": side, "figure": figure, "by": by}) == []
 
 
-def test_claims_that_no_entry_names_and_questions_that_one_answers_are_told() -> None:
-    told = found({}, tables={})
-    assert told == ["p: no entry names p/s: other", "question q: 1 of 2 answers"]
+def test_what_no_entry_names_and_questions_that_one_answers_are_told() -> None:
+    """Claims, checks that say where the paper has them, and figures; a check of ours need not be named."""
+    told = found({}, tables={}, figures={})
+    assert told == [
+        "p: no entry names p/s: other",
+        "p: no entry names p/s: stated",
+        "p: no entry names p/s: figure 4.1",
+        "question q: 1 of 2 answers",
+    ]
 
 
 def test_a_study_that_is_not_shipped_is_told_apart() -> None:

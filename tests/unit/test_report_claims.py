@@ -230,6 +230,11 @@ def test_markdown_and_html_write_charts_and_tables_beside_them(run: Path) -> Non
     text = write_report(run, "md").read_text()
     for file in re.findall(r"\]\((charts/[^)]+\.svg)\)", text):
         assert (run / file).read_text().startswith("<svg")
+    titles = re.findall(r"^### (Figure .*)$", text, re.MULTILINE)
+    assert sorted(titles) == sorted(set(titles)), "above the chart, not above its table again"
+    assert len(titles) == 2
+    bare = write_report(run, "md", run / "bare.md", charts=False).read_text()
+    assert re.findall(r"^### (Figure .*)$", bare, re.MULTILINE) == titles
     page = write_report(run, "html").read_text()
     assert 'class="badge refuted"' in page
     assert "The paper&#39;s figures" in page

@@ -31,7 +31,11 @@ title = "over one client"
 x = "clients"
 y = "read_service_mean_ns"
 relative = { clients = 1 }
-paper = [{ at = { consistency = "ONE" }, x = [1, 4, 16], y = [10, "20 to 30", "> 40"] }]
+
+[[figures.paper]]
+at = { consistency = "ONE" }
+x = [1, 4, 16]
+y = [{ value = 10, label = "E1" }, "20 to 30", "> 40"]
 
 [[figures]]
 id = "ordered"
@@ -140,6 +144,16 @@ def test_the_papers_values_are_over_its_own(drawn: dict[str, Drawn]) -> None:
     assert "Arrows" in chart.note
     marks = [layer["mark"] for layer in chart.spec["layer"]]
     assert [mark["shape"] for mark in marks if mark["type"] == "point"] == ["triangle-up"]
+
+
+def test_a_figures_table_has_what_the_paper_prints(drawn: dict[str, Drawn]) -> None:
+    """Of a range both ends and no middle, of a bound no value, and whose figure it is."""
+    rows = [row for row in drawn["figure-relative"].table.rows if row[2].startswith("paper")]
+    assert [row[1:] for row in rows] == [
+        ("1", "paper, E1", "1.000", "1.00", "1.00", "-"),
+        ("4", "paper", "-", "2.00", "3.00", "-"),
+        ("16", "paper", "above 4.000", "-", "-", "-"),
+    ]
 
 
 def test_a_label_stands_beside_the_papers_value(drawn: dict[str, Drawn]) -> None:

@@ -143,13 +143,30 @@ def test_limits_in_effect_are_told_and_what_no_limit_holds(limited: ReportModel)
     ]
     for said in ("each 100 ms", "Nothing holds the client", "nobody's", "blkio (<no> disk)"):
         assert said in told.note
-    assert "Actions" not in told.note
-    limited.trials[-1].manifest["trial"]["timeline"] = [{"do": "throttle", "read_mib": 2.0}]
+    assert "by actions" not in told.columns
+    assert "actions" not in told.note
+    limited.trials[-1].manifest["trial"]["timeline"] = [
+        {"id": "slow", "node": "all", "do": "throttle", "read_mib": 2.0, "write_mib": 0.0},
+        {"id": "small", "node": "node1", "do": "resize", "cpu": 0.5},
+        {"id": "lifted", "node": "all", "do": "throttle", "read_mib": 0.0, "write_mib": 0.0},
+        {"id": "more", "do": "add"},
+    ]
     for trial in limited.trials:
         trial.manifest["system"]["limits"]["cgroup_version"] = "2"
     told = limits_table(limited)
     assert told is not None
-    assert "Actions change limits" in told.note
+    assert told.columns[5] == "by actions"
+    by_actions = {row[:2]: set() for row in told.rows}
+    for row in told.rows:
+        by_actions[row[:2]].add(row[5])
+    assert by_actions == {
+        ("cassandra as-shipped", "nodes"): {NONE},
+        ("hbase as-shipped", "nodes"): {
+            NONE, "slow: 2 MiB/s read; small node1: 0.5 cores each; lifted: no limit"
+        },
+        ("hbase as-shipped", "masters"): {NONE},
+    }  # fmt: skip
+    assert "What actions hold nodes to" in told.note
     assert "nobody's" not in told.note
 
 
@@ -163,7 +180,7 @@ def test_what_holds_of_limits_that_there_are_not_is_not_said(limited: ReportMode
     told = limits_table(limited)
     assert told is not None
     assert {row[2:5] for row in told.rows} == {(NONE, "600 MiB", NONE)}
-    for said in ("quota", "start", "disk", "Actions"):
+    for said in ("quota", "start", "disk", "actions"):
         assert said not in told.note
     assert "Nothing holds the client" in told.note
 

@@ -38,7 +38,7 @@ def require_format(format_: str) -> None:
 
 def put_out(page: Page, as_json: Callable[[], str], format_: str, out: Path | None, name: str) -> None:
     """Print a page, or write it to `out`, left out to NAME.html and so on, and print where."""
-    from steelyard.report.page import RENDERERS, show
+    from steelyard.report.page import RENDERERS, show, write_charts
 
     if format_ == "text" and out is None:
         from rich.console import Console
@@ -48,4 +48,6 @@ def put_out(page: Page, as_json: Callable[[], str], format_: str, out: Path | No
     target = out or Path(f"{name}.{format_}")
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(as_json() if format_ == "json" else RENDERERS[format_](page), encoding="utf-8")
+    if format_ == "md":
+        write_charts(page, target)
     print(target)

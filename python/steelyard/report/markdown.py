@@ -75,8 +75,8 @@ def _answers(found: Answers, charts: Path | None) -> list[str]:
         lines += _drawn(forest_chart(found), charts)
         write_tables(found, charts.parent / "tables")
     for drawn in found.figures:
-        lines += _drawn(drawn.chart, charts) if charts else []
-        lines += table_lines(drawn.table)
+        pictured = _drawn(drawn.chart, charts) if charts else []
+        lines += [*pictured, *table_lines(drawn.table, titled=not pictured)]
     for table in top(found):
         lines += table_lines(table)
     for answer in (*found.claims, *found.checks):
@@ -125,8 +125,8 @@ def _warnings(warnings: tuple[Warned, ...]) -> list[str]:
     return [*lines, ""] if lines else []
 
 
-def table_lines(table: Table | None) -> list[str]:
-    """One table under its title; nothing for an empty one."""
+def table_lines(table: Table | None, *, titled: bool = True) -> list[str]:
+    """One table, under its title unless it stands below a chart of that; nothing for an empty one."""
     if table is None or not table.rows:
         return []
     marks = ["---" if n < table.words else "---:" for n in range(len(table.columns))]
@@ -134,7 +134,7 @@ def table_lines(table: Table | None) -> list[str]:
     lines = ["| " + " | ".join(escape(cell) for cell in row) + " |" for row in rows]
     lines.insert(1, "| " + " | ".join(marks) + " |")
     note = [escape(table.note), ""] if table.note else []
-    return [f"### {escape(table.title)}", "", *lines, "", *note]
+    return [*([f"### {escape(table.title)}", ""] if titled else []), *lines, "", *note]
 
 
 def _fenced(text: str, language: str) -> list[str]:

@@ -5,17 +5,23 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from markupsafe import Markup
 from rich.console import Console
 from rich.text import Text
 
+from steelyard.report.chart import Chart
 from steelyard.report.formatting import clean
 from steelyard.report.html import TEMPLATES, environment, policy
 from steelyard.report.markdown import escape, table_lines
+from steelyard.report.render import svg
 from steelyard.report.tables import Table
 from steelyard.report.text import WIDTH, print_table, wide_enough
 from steelyard.version import version
+
+CHARTS = "charts"
+"""The folder of a page's charts, beside it."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +34,7 @@ class Page:
         subject: what it was found of, a line each.
         tables: in the order of reading.
         notes: what the reader must know beside the figures.
+        charts: above the tables; text has none.
     """
 
     title: str
@@ -35,6 +42,7 @@ class Page:
     subject: Sequence[str]
     tables: Sequence[Table]
     notes: Sequence[str] = ()
+    charts: Sequence[Chart] = ()
 
 
 def show(page: Page, console: Console) -> None:
@@ -58,12 +66,23 @@ def render_text(page: Page) -> str:
 
 
 def render_markdown(page: Page) -> str:
-    """As Markdown."""
+    """As Markdown, whose charts are files beside it (`write_charts`)."""
     lines = [f"# {escape(page.title)}", "", f"**{escape(page.headline)}**", ""]
     lines += [*(f"- {escape(line)}" for line in page.subject), ""]
+    for chart in page.charts:
+        title = escape(chart.title)
+        lines += [f"### {title}", "", f"![{title}]({CHARTS}/{chart.key}.svg)", "", escape(chart.note), ""]
     for table in page.tables:
         lines += table_lines(table)
     return "\n".join([*lines, *(f"- {escape(note)}" for note in page.notes), ""])
+
+
+def write_charts(page: Page, beside: Path) -> None:
+    """Write the charts of a page into the folder that its Markdown, at `beside`, names."""
+    for chart in page.charts:
+        file = beside.parent / CHARTS / f"{chart.key}.svg"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(svg(chart), encoding="utf-8")
 
 
 def render_html(page: Page) -> str:
@@ -73,6 +92,7 @@ def render_html(page: Page) -> str:
         .get_template("page.html.j2")
         .render(
             page=page,
+            drawn=[(chart, Markup(svg(chart))) for chart in page.charts],  # noqa: S704 - drawn by our library
             style=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),  # noqa: S704 - our own file
             policy=policy([]),
             version=version(),

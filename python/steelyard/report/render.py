@@ -38,6 +38,13 @@ def charts_of_interest(trial: TrialReport) -> dict[str, Chart]:
     return {f"trial-{trial.number:03}-{chart.key}": chart for chart in wanted}
 
 
+def svg(chart: Chart) -> str:
+    """A chart as SVG; its text is escaped."""
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg(still(chart), config=LIGHT))
+
+
 def still(chart: Chart) -> dict[str, Any]:
     """The definition without the invisible points that carry the page's tooltips, with its title."""
     layers = [layer for layer in chart.spec["layer"] if layer["mark"].get("opacity") != 0]
@@ -63,8 +70,8 @@ def write_charts(charts: Mapping[str, Chart], folder: Path) -> dict[str, str]:
     folder.mkdir(parents=True, exist_ok=True)
     written = {}
     for name, chart in charts.items():
-        svg = vl_convert.vegalite_to_svg(still(chart), config=LIGHT)
-        (folder / f"{name}.svg").write_text(svg, encoding="utf-8")
-        (folder / f"{name}.png").write_bytes(vl_convert.svg_to_png(svg, scale=PNG_SCALE))
+        drawn = svg(chart)
+        (folder / f"{name}.svg").write_text(drawn, encoding="utf-8")
+        (folder / f"{name}.png").write_bytes(vl_convert.svg_to_png(drawn, scale=PNG_SCALE))
         written[_title(chart)] = f"{name}.svg"
     return written

@@ -1,4 +1,4 @@
-"""Whether what papers say is answered: what entries name exists, and no claim of their studies is left."""
+"""Whether what papers say is answered: what entries name exists, and nothing that studies ask is left."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ def faults(papers: Papers, questions: Questions, studies: Studies) -> list[str]:
         for place, entry in paper.entries:
             told = (*_references(entry, studies), *_answer(entry, questions, studies))
             found += [f"{name}, {place}: {fault}" for fault in told]
-        found += _left(name, paper, studies)
+        ours = {f"{name}/{one}" for one in paper.ours}
+        left = (one for one in unnamed(name, paper, studies) if one not in ours)
+        found += [f"{name}: no entry names {one}" for one in left]
     return [*found, *_asked_once(papers, questions)]
 
 
@@ -148,13 +150,18 @@ def _same(one: Band, other: Band) -> bool:
     return all(math.isclose(a, b, rel_tol=0.01) for a, b in zip(one, other, strict=True))
 
 
-def _left(name: str, paper: Paper, studies: Studies) -> Iterator[str]:
-    """Claims of the paper's studies, those in its folder, that no entry of it names."""
-    named = {(study, one) for _, entry in paper.entries for study, ids in entry.claims.items() for one in ids}
+def unnamed(name: str, paper: Paper, studies: Studies) -> Iterator[str]:
+    """Claims, checks with a source, and figures of the paper's studies, those in its folder, that no entry of
+    it names."""
+    entries = [entry for _, entry in paper.entries]
+    shown = {(study, one) for entry in entries for study, ids in entry.figures.items() for one in ids}
+    judged = {(study, one) for entry in entries for study, ids in entry.claims.items() for one in ids}
     for study, asked in studies.items():
         if study.startswith(f"{name}/"):
-            left = [claim.id for claim in asked.claims if (study, claim.id) not in named]
-            yield from (f"{name}: no entry names {study}: {one}" for one in left)
+            stated = (*asked.claims, *(check for check in asked.checks if check.source))
+            yield from (f"{study}: {claim.id}" for claim in stated if (study, claim.id) not in judged)
+            drawn = [plot.id for plot in asked.figures]
+            yield from (f"{study}: figure {one}" for one in drawn if (study, one) not in shown)
 
 
 def _asked_once(papers: Papers, questions: Questions) -> Iterator[str]:

@@ -91,6 +91,9 @@ class Paper(Model):
     reasons: dict[str, Entry] = Field(default_factory=dict)
     quoted: dict[str, Entry] = Field(default_factory=dict)
     proposed: dict[str, Entry] = Field(default_factory=dict)
+    ours: dict[str, str] = Field(default_factory=dict)
+    """`STUDY: CHECK` or `STUDY: figure FIGURE` that no entry need name, though it stands with the paper's ->
+    why it is ours."""
 
     @model_validator(mode="after")
     def _quotes_somebody(self) -> Paper:
@@ -117,6 +120,8 @@ class Question(Model):
     """The answers: where that ratio lies below 1, where above; further ones have no ratio."""
     beyond_trend: bool = False
     """Whether several of the sides go the same way: a trend that is confirmed bears none of them out."""
+    note: str = ""
+    """What must be known to read the answers: of a contradiction within a paper, of what holds anyway."""
 
     def side(self, entry: Entry) -> str:
         """How an entry answers; empty where it does not say."""

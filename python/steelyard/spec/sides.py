@@ -99,7 +99,8 @@ class SlopeCheck(Sided):
     kind: Literal["slope"] = "slope"
     factor: str
     direction: Literal["steeper", "flatter"]
-    """How the numerator's line lies beside the denominator's; a falling line is flatter than a level one."""
+    """How the numerator's line lies beside the denominator's; a falling line is flatter than a level one, and
+    what is steeper must rise."""
     cells: Literal["all", "reached"] = "all"
     """`reached`: of a ladder of target rates as the factor only those that both sides reach within 2 %: past
     them what is achieved goes no further, however steep it was."""

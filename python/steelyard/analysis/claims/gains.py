@@ -23,14 +23,17 @@ LinePair = tuple[Line, Line]
 
 
 def slope(claim: Claim, check: SlopeCheck, pairs: Sequence[LinePair]) -> Finding:
-    """The difference of both sides' slopes on logarithms."""
+    """The difference of both sides' slopes on logarithms. What is steeper must rise itself: a line that is
+    level rises no more sharply than one that falls."""
     found: list[Contrast] = []
     words: list[str] = []
+    measured = []
     for pair in pairs:
         both = [samples(line, metric) for line, metric in zip(pair, metrics(claim, check), strict=True)]
         if any(len(one) < 2 for one in both):
             continue
         above, below = (slope_of([one]) for one in both)
+        measured.append(both)
         words.append(f"{said(above.interval)} against {said(below.interval)}")
         one = _difference(above.interval, (above.error, below.error), below.interval,
                           (above.freedom, below.freedom))  # fmt: skip
@@ -45,7 +48,12 @@ def slope(claim: Claim, check: SlopeCheck, pairs: Sequence[LinePair]) -> Finding
     half = whole.half_width()
     difference = Interval(whole.log_ratio, whole.log_ratio - half, whole.log_ratio + half, min(whole.counts))
     answer = sign(difference, check.direction == "steeper", 0.0)
-    text = f"slopes {'; '.join(words)}: difference {said(difference)} (log over log)"
+    places = sorted({place for both in measured for one in both for place in one})
+    over = f"over {check.factor} {places[0]:g} to {places[-1]:g}"
+    text = f"slopes {'; '.join(words)} {over}: difference {said(difference)} (log over log)"
+    steeper = slope_of([both[int(difference.estimate < 0)] for both in measured])
+    if answer != "inconclusive" and sign(steeper.interval, True, 0.0) != "confirmed":
+        return Finding("inconclusive", f"{text}; but what is steeper does not rise", None, figures)
     return Finding(answer, text, None, figures, whole.difference_p())
 
 

@@ -13,7 +13,7 @@ from steelyard.analysis.claims.covered import left_out, uncovered
 from steelyard.analysis.claims.looks import ONE_TEST, Looks
 from steelyard.analysis.claims.objections import against, few, not_counted, one_start, only_restless
 from steelyard.analysis.claims.restless import corners_tell, moved, restless, same_cells, words
-from steelyard.analysis.claims.verdict import Answer, Finding, Source, Verdict, sign, size
+from steelyard.analysis.claims.verdict import UNCOVERED, Answer, Finding, Source, Verdict, sign, size
 from steelyard.analysis.evidence import Histograms, Seconds, Series, Trials
 from steelyard.analysis.evidence.cells import no_histograms, no_seconds, no_series
 from steelyard.analysis.stats.runs import FEW
@@ -106,13 +106,12 @@ def _undecided(one: Verdict, reason: str) -> Verdict:
 
 def _not_covered(one: Verdict, left: str) -> Verdict:
     """Nothing of it is judged, nor of other sources."""
-    word: Answer = "range not covered"
     sources = tuple(
-        replace(s, direction=_if_claimed(s.direction, word), size=_if_claimed(s.size, word))
+        replace(s, direction=_if_claimed(s.direction, UNCOVERED), size=_if_claimed(s.size, UNCOVERED))
         for s in one.sources
     )
-    return replace(one, direction=word, size=_if_claimed(one.size, word), sources=sources, chance=None,
-                   reasons=(left, *one.reasons))  # fmt: skip
+    said = {"direction": UNCOVERED, "size": _if_claimed(one.size, UNCOVERED), "sources": sources}
+    return replace(one, **said, chance=None, reasons=(left, *one.reasons))
 
 
 def _if_claimed(answer: Answer, instead: Answer) -> Answer:
@@ -214,6 +213,7 @@ def _of_finding(claim: Claim, made: Case, reasons: tuple[str, ...], small: bool)
         printed=claim.printed.words if claim.printed else "",
         sources=tuple(one for one in sizes if one.name),
         metric=found.metric,
+        cells=found.cells,
     )
 
 

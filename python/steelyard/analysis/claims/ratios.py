@@ -34,6 +34,14 @@ class _Cells:
     names: tuple[str, ...]
     evidence: tuple[Evidence, ...]
 
+    def unlike(self, whole: Interval | None) -> tuple[float, float] | None:
+        """The least and the greatest of them, where one's own interval does not hold what they were pooled
+        to."""
+        if whole is None or all(not one.interval().excludes(whole.estimate) for one in self.found):
+            return None
+        ratios = [math.exp(one.log_ratio) for one in self.found]
+        return min(ratios), max(ratios)
+
     @property
     def told(self) -> Told:
         parts = zip(self.names, self.found, strict=True)
@@ -74,15 +82,16 @@ def ratio(claim: Claim, check: Ratio, pairs: Sequence[Pair]) -> Finding:
     """Whether the ratio lies on the claimed side of 1, and how large it is."""
     compared = _compared(claim, check, pairs)
     estimate = geometric_mean(compared.found)
+    unlike = compared.unlike(estimate)
     if check.most:
         answer, words, p = most(compared.told, check.upwards, "cells")
-        return Finding(answer, words, estimate, compared.evidence, p)
+        return Finding(answer, words, estimate, compared.evidence, p, cells=unlike)
     if against := contradiction(compared.told):
         return Finding("inconclusive", f"ratios {against}", None, compared.evidence)
     cells = f"{len(compared.found)} matched cell{'s' * (len(compared.found) > 1)}"
     words = f"ratio {said(estimate)} over {cells}" + (", within repetitions" if check.paired else "")
     answer = sign(estimate, check.upwards)
-    return Finding(answer, words, estimate, compared.evidence, chance(compared.found))
+    return Finding(answer, words, estimate, compared.evidence, chance(compared.found), cells=unlike)
 
 
 def equality(claim: Claim, check: Equality, pairs: Sequence[Pair]) -> Finding:
@@ -95,15 +104,16 @@ def equality(claim: Claim, check: Equality, pairs: Sequence[Pair]) -> Finding:
     found = f"ratio {said(whole)}" if whole else f"ratios {against}"
     words = f"{found}, margin {check.margin:.0%}"
     far = _beyond(compared, whole, (low, high))
+    unlike = compared.unlike(whole)
     if far < LEVEL:
-        return Finding("refuted", words, whole, compared.evidence, far)
+        return Finding("refuted", words, whole, compared.evidence, far, cells=unlike)
     if whole:
         near, inside = alike(compared.found, check.margin), whole.within(low, high)
     else:
         near = max(one.equivalence_p(check.margin) for one in compared.found)
         inside = all(one.interval().within(low, high) for one in compared.found)
     answer: Answer = "confirmed" if inside else "inconclusive"
-    return Finding(answer, words, whole, compared.evidence, near)
+    return Finding(answer, words, whole, compared.evidence, near, cells=unlike)
 
 
 def _beyond(compared: _Cells, whole: Interval | None, borders: tuple[float, float]) -> float:

@@ -12,6 +12,7 @@ from steelyard.spec.printed import Printed
 Answer = Literal[
     "confirmed", "refuted", "inconclusive", "not claimed", "range not covered", "cannot be seen here"
 ]
+UNCOVERED: Answer = "range not covered"
 
 SIZE = 1.5
 """A size agrees when the interval lies within the paper's figure divided and multiplied by this."""
@@ -44,6 +45,8 @@ class Finding:
         words: the finding in a sentence.
         chance: of such a finding where nothing is to be found; None where models are weighed.
         metric: the column whose unit the estimate has; empty for a ratio or a level.
+        cells: the least and the greatest ratio of the cells that were pooled, where some cell's own interval
+            does not hold the pooled figure: that is the mean of unlike cells.
     """
 
     direction: Answer
@@ -52,6 +55,7 @@ class Finding:
     evidence: tuple[Evidence, ...] = ()
     chance: float | None = None
     metric: str = ""
+    cells: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -95,7 +99,7 @@ class Verdict:
         curable: whether only a lack of repetitions can keep it undecided, and further ones would count.
         printed: the paper's figure as it prints it.
         sources: other sources' figures for the same check.
-        metric: as of `Finding`.
+        metric, cells: as of `Finding`.
         same_as: the claim before it that was judged by the same contrast of the same trials; together they
             are one finding.
         wanders: whether runs came to no steady state, and it stands all the same.
@@ -120,6 +124,7 @@ class Verdict:
     printed: str = ""
     sources: tuple[Source, ...] = ()
     metric: str = ""
+    cells: tuple[float, float] | None = None
     same_as: str = ""
     wanders: bool = False
 

@@ -60,10 +60,12 @@ class _Judged(BaseModel):
     words: str
     estimate: _Estimate | None
     estimate_metric: str
+    cells: tuple[float, float] | None = None
 
     def verdict(self) -> Verdict:
         estimate = self.estimate.interval() if self.estimate else None
-        return Verdict(self.id, self.direction, self.size, self.words, estimate, metric=self.estimate_metric)
+        told = {"estimate": estimate, "metric": self.estimate_metric, "cells": self.cells}
+        return Verdict(self.id, self.direction, self.size, self.words, **told)
 
 
 class _Report(BaseModel):

@@ -14,9 +14,9 @@ from pathlib import Path
 from steelyard.analysis.stats.runs import Interval
 from steelyard.errors import InputError, nearest
 from steelyard.report.across.kept import Kept, read_claims
-from steelyard.report.formatting import NONE, clean
+from steelyard.report.formatting import NONE, clean, digits
 from steelyard.report.model import build
-from steelyard.report.study.amounts import told
+from steelyard.report.study.amounts import told, words_of
 from steelyard.report.study.answers import Answer, answers
 from steelyard.spec.checks import Equality, Ratio, Trend
 from steelyard.spec.papers import Entry, Paper, Question
@@ -24,7 +24,7 @@ from steelyard.spec.printed import Printed
 from steelyard.spec.shipped import shipped
 from steelyard.spec.workloads import parse_toml, read_text
 
-NOT_RUN = "not run"
+NOT_GIVEN = "not given"
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Ours:
     Attributes:
         study, claim: which; of which result is in `run`.
         run: the result's folder and form; empty where none was given.
-        direction: the verdict, or `not run`.
+        direction: the verdict, or `not given`: no result of this study was.
         ratio: in the question's terms; None where the claim is of something else.
         found: the same, or what else was found, in words.
         bears_out: the side that it speaks for; empty where it decides nothing.
@@ -60,7 +60,7 @@ class Ours:
     study: str
     claim: str
     run: str = ""
-    direction: str = NOT_RUN
+    direction: str = NOT_GIVEN
     ratio: Interval | None = None
     found: str = NONE
     bears_out: str = ""
@@ -219,7 +219,7 @@ def _judged(claim: str, run: Given, entry: Entry, question: Question) -> Ours:
         words,
         direction,
         ratio,
-        answer.found if ratio is None else told(ratio),
+        _words(answer) if ratio is None else told(ratio) + _cells(answer, ratio),
         bears_out=side if direction == "confirmed" and told_apart else other if refuted else "",
         against=side if refuted and not other else "",
     )
@@ -234,6 +234,22 @@ def _ratio(answer: Answer, side: str, question: Question) -> Interval | None:
     if side not in question.sides[:2]:
         return None
     return estimate if check.upwards == bool(question.sides.index(side)) else _over(estimate)
+
+
+def _words(answer: Answer) -> str:
+    """What was found of what, in words; a dash where nothing was."""
+    if answer.verdict.estimate is None and answer.verdict.chance is None and not answer.verdict.evidence:
+        return NONE
+    return clean(f"{words_of(answer.claim.metric)}: {answer.verdict.words}")
+
+
+def _cells(answer: Answer, ratio: Interval) -> str:
+    """Of a mean of unlike cells the least and the greatest, turned as the ratio is."""
+    cells, own = answer.verdict.cells, answer.verdict.estimate
+    if cells is None or own is None:
+        return ""
+    low, high = cells if ratio == own else (1 / cells[1], 1 / cells[0])
+    return f" (cells {digits(low)} to {digits(high)})"
 
 
 def _over(one: Interval) -> Interval:

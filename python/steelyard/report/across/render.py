@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from steelyard.report.across.model import NOT_RUN, Across, Asked, Given, Ours, Said
+from steelyard.report.across.model import NOT_GIVEN, Across, Asked, Ours, Said
+from steelyard.report.across.picture import ratios_chart
 from steelyard.report.formatting import NONE, clean, digits
 from steelyard.report.machine import jsonable
 from steelyard.report.page import Page
@@ -14,29 +16,30 @@ from steelyard.report.tables import Table
 from steelyard.spec.printed import Printed
 
 FORMAT = 1
+BEARS_OUT, AGAINST = "", "against "
+"""Before an answer at a glance."""
 COLUMNS = ("source", "says", "answer", "judged by", "verdict", "paper", "ours")
 
 
 def page(model: Across) -> Page:
-    """A table for each question; below it who contradicts whom, and what ours bears out."""
-    subject = [f"{one.path}: {one.study}, {one.form} form{_kept(one)}" for one in model.given]
+    """The answers at a glance, ratios as a picture, then a table for each question; below it who contradicts
+    whom, and what ours bears out."""
+    chart = ratios_chart(model)
+    tables = [answers_table(model), *map(question_table, model.questions), _given(model)]
     return Page(
         "Across papers",
         headline(model),
-        [*METHOD, *(subject or ["No result was given: what papers say stands alone."])],
-        [question_table(asked) for asked in model.questions],
-        [*_unasked(model)],
+        METHOD if model.given else [*METHOD, "No result was given: what papers say stands alone."],
+        [table for table in tables if table.rows],
+        charts=[chart] if chart else [],
     )
-
-
-def _kept(one: Given) -> str:
-    return f" ({one.kept})" if one.kept else ""
 
 
 METHOD = (
     "Each paper answers for its own set-up, ours for that of a result that was given, whose own report says "
     "in what it differs.",
-    "A claim of ours says what the paper says: confirmed, it bears its answer out; refuted, the other one.",
+    "A claim of ours says what the paper says: confirmed, it bears its answer out; refuted, the other one of "
+    "two, while of more answers it speaks against its own. Not given: no result of that study was.",
 )
 
 
@@ -49,6 +52,26 @@ def headline(model: Across) -> str:
     return f"{told}; ours bears out an answer in {borne}" if model.given else told
 
 
+def answers_table(model: Across) -> Table:
+    """A row a question: how many sources give which answer, and how many verdicts of ours speak for which."""
+    rows = [(clean(asked.question.asks), _sides(asked), _ours(asked)) for asked in model.questions]
+    note = "In brackets how many sources, and how many verdicts of ours; open: those that decide nothing."
+    return Table("Answers", ("question", "papers", "ours"), rows, 3, note)
+
+
+def _sides(asked: Asked) -> str:
+    return clean(" against ".join(f"{side} ({len(by)})" for side, by in asked.sides.items()))
+
+
+def _ours(asked: Asked) -> str:
+    decided = _decided(asked)
+    told = [f"{how}{side} ({len(by)})" for (how, side), by in decided.items()]
+    given = sum(ours.direction != NOT_GIVEN for ours in asked.ours)
+    undecided = given - sum(map(len, decided.values()))
+    told += [f"open ({undecided})"] if undecided else []
+    return clean("; ".join(told) or _undecided(asked))
+
+
 def question_table(asked: Asked) -> Table:
     """A row for each answer of a source and each claim of ours that judges it."""
     rows: list[tuple[str, ...]] = []
@@ -58,8 +81,9 @@ def question_table(asked: Asked) -> Table:
         rows += _rows(said)
     question = asked.question
     ratio = f" ({question.ratio})" if question.ratio else ""
-    note = f"{_papers(asked)} {_borne_out(asked)}"
-    return Table(clean(question.asks + ratio), COLUMNS, rows, 5, clean(note), frozenset(breaks[1:]))
+    note = " ".join(filter(None, (_papers(asked), _borne_out(asked), question.note)))
+    words = 5 if question.ratio else len(COLUMNS)
+    return Table(clean(question.asks + ratio), COLUMNS, rows, words, clean(note), frozenset(breaks[1:]))
 
 
 def _rows(said: Said) -> Iterator[tuple[str, ...]]:
@@ -94,24 +118,51 @@ def _papers(asked: Asked) -> str:
 
 
 def _borne_out(asked: Asked) -> str:
-    """What our results say to it."""
-    told: dict[str, list[str]] = {}
+    """What our results say to it, and by which claims."""
+    if told := _decided(asked):
+        verbs = {BEARS_OUT: "bears out", AGAINST: "speaks against"}
+        each = (f"{verbs[how]} {side} ({', '.join(by)})" for (how, side), by in told.items())
+        return f"Ours {'; '.join(each)}."
+    return f"Ours is {_undecided(asked)}."
+
+
+def _decided(asked: Asked) -> dict[tuple[str, str], list[str]]:
+    """What becomes of an answer, and the answer -> our claims that say so."""
+    told: dict[tuple[str, str], list[str]] = {}
     for ours in asked.ours:
-        word = f"bears out {ours.bears_out}" if ours.bears_out else f"speaks against {ours.against}"
-        if ours.bears_out or ours.against:
-            told.setdefault(word, []).append(f"{ours.study}: {ours.claim}")
-    if told:
-        return "Ours " + "; ".join(f"{word} ({', '.join(by)})" for word, by in told.items()) + "."
-    ran = any(ours.direction != NOT_RUN for ours in asked.ours)
-    return "Ours decides nothing." if ran else "Ours: not run."
+        if side := ours.bears_out or ours.against:
+            how = BEARS_OUT if ours.bears_out else AGAINST
+            told.setdefault((how, side), []).append(f"{ours.study}: {ours.claim}")
+    return told
 
 
-def _unasked(model: Across) -> Iterator[str]:
-    """Results that answer none of the questions."""
+def _undecided(asked: Asked) -> str:
+    """`open: 4 inconclusive, 2 range not covered`, or that there is nothing of ours."""
+    counts = Counter(_stands(ours.direction) for ours in asked.ours)
+    if not counts.keys() - {NOT_GIVEN}:
+        return NOT_GIVEN if counts else "not judged"
+    return "open: " + ", ".join(f"{count} {word}" for word, count in counts.items())
+
+
+def _stands(direction: str) -> str:
+    """A verdict that decides nothing: one that holds is of a trend, which several of the answers have."""
+    return f"{direction} of a trend that several answers have" if direction == "confirmed" else direction
+
+
+def _given(model: Across) -> Table:
+    """The results, and whether any question is answered by them."""
     used = {ours.study for asked in model.questions for ours in asked.ours}
-    for one in model.given:
-        if one.study not in used:
-            yield f"{one.path}: no question is answered by {one.study}."
+    rows = [
+        (
+            clean(one.study),
+            one.form,
+            one.kept or NONE,
+            clean(str(one.path)),
+            "" if one.study in used else "none",
+        )
+        for one in model.given
+    ]
+    return Table("Results", ("study", "form", "of", "read from", "questions"), rows, 5)
 
 
 def render_json(model: Across) -> str:

@@ -45,11 +45,13 @@ class Answer:
 
     @property
     def found(self) -> str:
-        """What was found in the unit in which it is claimed, or a dash."""
+        """What was found in the unit in which it is claimed, or a dash; of a mean of unlike cells with the
+        least and the greatest of them."""
         if self.verdict.estimate is None:
             return NONE
-        unit = self.claim.unit
-        return told(self.verdict.estimate, self.verdict.metric, unit if unit in NS_PER else "ms")
+        unit, apart = self.claim.unit, self.verdict.cells
+        cells = f" (cells {digits(apart[0])} to {digits(apart[1])})" if apart else ""
+        return told(self.verdict.estimate, self.verdict.metric, unit if unit in NS_PER else "ms") + cells
 
     @property
     def printed(self) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from steelyard.analysis.claims.verdict import UNCOVERED
 from steelyard.report.chart import Rows
 from steelyard.report.formatting import NONE, clean
 from steelyard.report.study.amounts import told
@@ -15,7 +16,6 @@ from steelyard.report.study.answers import Answer, Answers
 from steelyard.spec.checks import Value
 
 PAPER = "the paper"
-UNCOVERED = "range not covered"
 RATIOS = frozenset({"trend", "ratio", "order", "equality", "speedup", "scaling"})
 """Checks whose figures are ratios; what others estimate is shown over the paper's figure, or a bound."""
 BEYOND = 3.0
@@ -71,11 +71,11 @@ def forest_of(found: Answers) -> Forest | None:
         return None
     spans = [row for answer in shown if (row := _span(answer))]
     bands = [row for answer in shown if (row := _band(answer))]
-    domain = _domain(inner, [row[end] for row in (*spans, *bands) for end in ("low", "high")])
+    domain = domain_of(inner, [row[end] for row in (*spans, *bands) for end in ("low", "high")])
     return Forest(
         [_claim(answer) for answer in shown],
-        [_cut(row, domain) for row in spans],
-        [_cut(row, domain) for row in bands],
+        [cut(row, domain) for row in spans],
+        [cut(row, domain) for row in bands],
         marks,
         cells,
         domain,
@@ -108,23 +108,28 @@ def _over(answer: Answer) -> float | None:
     return None if bound is None else bound * answer.claim.scale()
 
 
-def _series(answer: Answer) -> str:
+def series_of(direction: str) -> str:
     """Whatever decides nothing is drawn alike."""
-    direction = answer.verdict.direction
     return direction if direction in ("confirmed", "refuted") else "inconclusive"
 
 
-def _shown(value: float) -> bool:
+def is_shown(value: float) -> bool:
+    """Whether a logarithmic axis has a place for it."""
     return math.isfinite(value) and value > 0
 
 
 def _marks(answer: Answer) -> Iterator[dict[str, Any]]:
     """Ours and the paper's."""
     verdict, over = answer.verdict, _over(answer)
-    if over is None or verdict.estimate is None or not _shown(verdict.estimate.estimate):
+    if over is None or verdict.estimate is None or not is_shown(verdict.estimate.estimate):
         return
     x = verdict.estimate.estimate / over
-    yield {"claim": answer.claim.id, "series": _series(answer), "x": x, "what": answer.found}
+    yield {
+        "claim": answer.claim.id,
+        "series": series_of(answer.verdict.direction),
+        "x": x,
+        "what": answer.found,
+    }
     if verdict.paper:
         paper = {"series": PAPER, "x": verdict.paper / over, "what": answer.printed}
         yield {"claim": answer.claim.id, **paper}
@@ -132,7 +137,7 @@ def _marks(answer: Answer) -> Iterator[dict[str, Any]]:
 
 def _cells(answer: Answer) -> Iterator[dict[str, Any]]:
     """The ratios beneath, unless there is one only and it is the claim's own."""
-    found = [one for one in answer.verdict.evidence if not one.metric and _shown(one.figure.estimate)]
+    found = [one for one in answer.verdict.evidence if not one.metric and is_shown(one.figure.estimate)]
     if len(found) > 1 or answer.verdict.estimate is None:
         for one in found:
             what = f"{clean(one.what)}: {told(one.figure)}"
@@ -144,7 +149,7 @@ def _span(answer: Answer) -> dict[str, Any] | None:
     if estimate is None or over is None:
         return None
     ends = {"low": estimate.low / over, "high": estimate.high / over}
-    return {"claim": answer.claim.id, "series": _series(answer), **ends}
+    return {"claim": answer.claim.id, "series": series_of(answer.verdict.direction), **ends}
 
 
 def _band(answer: Answer) -> dict[str, Any] | None:
@@ -154,15 +159,15 @@ def _band(answer: Answer) -> dict[str, Any] | None:
     return {"claim": answer.claim.id, "low": band[0] / over, "high": band[1] / over}
 
 
-def _domain(inner: Sequence[float], outer: Sequence[float]) -> tuple[float, float]:
+def domain_of(inner: Sequence[float], outer: Sequence[float]) -> tuple[float, float]:
     """Around 1 and all ratios, and as much of the intervals as fits."""
     low, high = min(1.0, *inner), max(1.0, *inner)
-    ends = [end for end in outer if _shown(end)]
+    ends = [end for end in outer if is_shown(end)]
     return max(low / BEYOND, min([low, *ends])) / AROUND, min(high * BEYOND, max([high, *ends])) * AROUND
 
 
-def _cut(row: dict[str, Any], domain: tuple[float, float]) -> dict[str, Any]:
-    """Within the axis; an interval that goes on says so by an end that is the axis' own."""
+def cut(row: dict[str, Any], domain: tuple[float, float]) -> dict[str, Any]:
+    """An interval within the axis; an interval that goes on says so by an end that is the axis' own."""
     low, high = domain
     ends = {"low": min(max(row["low"], low), high), "high": max(min(row["high"], high), low)}
     return {**row, **ends, "from": row["low"] >= low, "to": row["high"] <= high}

@@ -11,6 +11,7 @@ from steelyard.report.in_effect import is_given, master_names, quotas, side_name
 from steelyard.report.model import ReportModel, TrialReport
 from steelyard.report.tables.base import Table
 from steelyard.results.in_effect import part
+from steelyard.spec.action_base import ALL
 from steelyard.spec.levels import level_value
 
 NOT_HELD = (
@@ -23,8 +24,12 @@ LATER = (
 )
 """Of control groups of version 1 (docs.kernel.org, cgroup-v1/blkio-controller: buffered writes)."""
 STARTED = "The cluster's start is not held to it: it holds from the moment that all its nodes answer."
-CHANGED = "Actions change limits while a run goes on; theirs are not in the table."
-CHANGES = {"resize", "throttle"}
+CHANGED = "What actions hold nodes to, they hold them to from when each was done."
+CHANGES = {
+    "throttle": {"read_mib": "{} MiB/s read", "write_mib": "{} MiB/s written"},
+    "resize": {"cpu": "{} cores each"},
+}
+"""Actions by which limits change -> how what they ask is told; 0 asks for none."""
 DISK = {
     "disk_read_mib_per_s": "{} MiB/s read",
     "disk_write_mib_per_s": "{} MiB/s written",
@@ -40,9 +45,12 @@ def limits_table(model: ReportModel) -> Table | None:
     held = Counter(row for trial in trials for row in _rows(trial))
     if {cell for row in held for cell in row[2:]} <= {NONE}:
         return None
+    columns = ("", "of", "CPU, cores each", "memory, page cache included", "disk", "by actions", "trials")
     rows = [(*row, str(count)) for row, count in held.items()]
-    columns = ("", "of", "CPU, cores each", "memory, page cache included", "disk", "trials")
-    return Table("Limits of nodes in effect", columns, rows, words=5, note=_note(trials))
+    acted = any(row[5] != NONE for row in held)
+    if not acted:
+        columns, rows = (*columns[:5], columns[6]), [(*row[:5], row[6]) for row in rows]
+    return Table("Limits of nodes in effect", columns, rows, words=5 + acted, note=_note(trials))
 
 
 def _rows(trial: TrialReport) -> Iterator[tuple[str, ...]]:
@@ -58,7 +66,8 @@ def _rows(trial: TrialReport) -> Iterator[tuple[str, ...]]:
     ):
         if names:
             each = {cores.get(name) for name in names}
-            yield side, of, _cores(each), _memory(limits), _disk(limits, found.get("disk_mib"))
+            changed = _changes(trial) if of == "nodes" else NONE
+            yield side, of, _cores(each), _memory(limits), _disk(limits, found.get("disk_mib")), changed
 
 
 def _cores(each: set[float | None]) -> str:
@@ -78,6 +87,18 @@ def _disk(limits: Mapping[str, Any], size: Any) -> str:
     return ", ".join([*told, *([f"{size:,} MiB large"] if size else [])]) or NONE
 
 
+def _changes(trial: TrialReport) -> str:
+    """`slow: 2 MiB/s read`, with the node where one is named."""
+    told = []
+    for action in _timeline(trial):
+        words = CHANGES.get(action.get("do", ""), {})
+        asked = [words[name].format(plain(level_value(action[name]))) for name in words if action.get(name)]
+        if words:
+            node = "" if action.get("node") in (None, ALL) else f" {action['node']}"
+            told.append(f"{action['id']}{node}: {', '.join(asked) or 'no limit'}")
+    return clean("; ".join(told)) or NONE
+
+
 def _note(trials: list[TrialReport]) -> str:
     facts = [part(trial.manifest, "system", "limits") for trial in trials]
     periods = sorted({int(said["cpu_period_us"]) for said in facts if said.get("cpu_period_us")})
@@ -88,7 +109,7 @@ def _note(trials: list[TrialReport]) -> str:
         STARTED: limited,
         NOT_HELD: True,
         LATER: any(_holds_disks(trial) for trial in trials),
-        CHANGED: any(_does(trial, CHANGES) for trial in trials),
+        CHANGED: any(_does(trial, CHANGES.keys()) for trial in trials),
         f"Not to be had here: {clean(', '.join(missing))}.": bool(missing),
     }
     return " ".join(sentence for sentence, holds in told.items() if holds)
@@ -102,4 +123,8 @@ def _holds_disks(trial: TrialReport) -> bool:
 
 
 def _does(trial: TrialReport, what: Set[str]) -> bool:
-    return any(action.get("do") in what for action in part(trial.manifest, "trial").get("timeline") or ())
+    return any(action.get("do") in what for action in _timeline(trial))
+
+
+def _timeline(trial: TrialReport) -> list[dict[str, Any]]:
+    return part(trial.manifest, "trial").get("timeline") or []

@@ -116,4 +116,4 @@ def _x(plot: Plot, cell: Cell) -> Any:
     if named(plot.x) is None:
         return dict(cell.key).get(plot.x)
     sample = cell.sample(plot.x)
-    return sample.interval.estimate * unit_of(plot.x, plot.unit)[0] if sample else None
+    return rounded(sample.interval.estimate * unit_of(plot.x, plot.unit)[0]) if sample else None

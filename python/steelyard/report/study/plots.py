@@ -52,8 +52,8 @@ class Drawn:
         if self.dense:
             return self._ends()
         rows = [
-            (clean(row["series"]), plain(row["x"]), row["source"], digits(row["y"], 4), digits(row["low"]),
-             digits(row["high"]), NONE if row["trials"] is None else str(row["trials"]))
+            (clean(row["series"]), plain(row["x"]), _source(row), *_value(row),
+             NONE if row["trials"] is None else str(row["trials"]))
             for row in self.rows
         ]  # fmt: skip
         columns = ("line", self.x_title, "source", self.y_title, "from", "to", "trials")
@@ -69,6 +69,19 @@ class Drawn:
             rows.append((clean(series), of[0]["source"], str(len(of)), *ends))
         columns = ("line", "source", "values", f"least {self.y_title}", "greatest", f"at {self.x_title}")
         return Table(self.title, columns, rows, words=2)
+
+
+def _source(row: Mapping[str, Any]) -> str:
+    """`paper, E1` where its values have a name of their own."""
+    return ", ".join(filter(None, (row["source"], row.get("label", ""))))
+
+
+def _value(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    """A value with its ends; of a paper's bound or range, which prints no middle, that alone."""
+    middle_, *ends = (digits(row["y"], 4), digits(row["low"]), digits(row["high"]))
+    if row["source"] == MEASURED or (not row["bound"] and row["low"] == row["high"]):
+        return middle_, ends[0], ends[1]
+    return (f"{row['bound']} {middle_}", NONE, NONE) if row["bound"] else (NONE, ends[0], ends[1])
 
 
 ERRORS = "Bars of error are 95 % intervals over trials, where there are enough to give one."
@@ -246,9 +259,7 @@ def _beginning(names: Sequence[Sequence[str]]) -> list[str]:
 
 def _note(plot: Plot, rows: Rows) -> str:
     told = [f"{plot.source}."] if plot.source else []
-    told.append(
-        NOTES.get(plot.x, "Bars of error are 95 % intervals over trials, where there are enough to give one.")
-    )
+    told.append(NOTES.get(plot.x, ERRORS))
     paper = [row for row in rows if row["source"] == PAPER]
     if paper:
         told.append("Hollow squares are the paper's own values.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from steelyard.analysis.claims.verdict import SIZE
+from steelyard.analysis.claims.verdict import SIZE, UNCOVERED
 from steelyard.report.formatting import clean
 from steelyard.report.study.amounts import told, words_of
 from steelyard.report.study.answers import Answer, Answers
@@ -91,7 +91,7 @@ def grounds(answer: Answer) -> Iterator[tuple[str, str]]:
         told = ", ".join(f"{what} {answer}" for what, answer in agrees.items() if answer != "not claimed")
         yield "other sources", clean(f"{other.name} {other.printed}" + (f": {told}" if told else ""))
     for place, reason in enumerate(verdict.reasons):
-        uncovered = verdict.direction == "range not covered" and place == 0
+        uncovered = verdict.direction == UNCOVERED and place == 0
         yield "not covered" if uncovered else "undecided", clean(reason)
     for reason in verdict.left_out:
         yield "left out", clean(reason)
