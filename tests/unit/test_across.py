@@ -207,7 +207,7 @@ def test_a_result_that_answers_nothing_is_said(run: Path) -> None:
     model = build_across([run], only, QUESTIONS)
     assert model.questions == ()
     (given,) = page(model).tables
-    assert list(given.rows) == [("p/claimed", "full", "-", str(run), "none")]
+    assert list(given.rows) == [("p/claimed", "full", "-", str(run), "none of these")]
 
 
 def test_answers_stand_at_a_glance_above_the_tables(built: Across) -> None:
@@ -293,7 +293,7 @@ def test_what_a_report_wrote_down_says_the_same_as_the_run(
     given = page(model).tables[-1]
     created = json.loads(kept.read_text())["created"][:10]
     assert list(given.rows) == [
-        ("p/claimed", "full", f"run of {created}, as it was judged then", str(kept), "")
+        ("p/claimed", "full", f"run of {created}, as it was judged then", str(kept), "2")
     ]
 
 
@@ -305,6 +305,35 @@ def test_an_interval_without_an_end_comes_back_without_one(run: Path, tmp_path: 
     kept.write_text(json.dumps(told))
     ratio = ours(build_across([kept], papers(), QUESTIONS), "level")["slower"].ratio
     assert ratio == Interval(2, 0, float("inf"), 2)
+
+
+@pytest.mark.parametrize(("ratio", "sides", "told"), [
+    ("ONE over ALL", ("ONE", "ALL"), "(cells 0.500 to 0.800)"),
+    ("ALL over ONE", ("ALL", "ONE"), "(cells 1.25 to 2.00)"),
+])  # fmt: skip
+def test_unlike_cells_are_turned_with_their_mean(
+    run: Path, tmp_path: Path, ratio: str, sides: tuple[str, str], told: str
+) -> None:
+    kept = tmp_path / "claims.json"
+    written = json.loads(write_report(run, "claims", kept).read_text())
+    for one in written["claims"]:
+        one["cells"] = [1.25, 2.0]
+    kept.write_text(json.dumps(written))
+    question = Question(asks="Which level reads sooner?", ratio=ratio, sides=sides)
+    model = build_across(
+        [kept], one_paper({"p/claimed": ["slower"]}, side="ONE", question="q"), {"q": question}
+    )
+    (found,) = model.questions[0].ours
+    assert found.found.endswith(told)
+
+
+def test_a_finding_without_an_estimate_is_kept_in_words(run: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "claims.json"
+    written = json.loads(write_report(run, "claims", kept).read_text())
+    written["claims"][0] |= {"id": "C1", "estimate": None, "words": "slopes 1 against 2"}
+    kept.write_text(json.dumps(written))
+    found = ours(build_across([kept], papers(), QUESTIONS), "threads")["C1"].found
+    assert found == "READ service time, mean: slopes 1 against 2"
 
 
 def jsonable_text(interval: Interval) -> str:

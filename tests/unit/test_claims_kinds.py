@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from made_trials import METRIC, claim, one, trials
 
-from steelyard.analysis.claims import judge
+from steelyard.analysis.claims import Verdict, judge
 from steelyard.analysis.claims.curves import lines
 from steelyard.analysis.evidence import Trials
 from steelyard.analysis.stats.percentiles import GRID
@@ -117,6 +117,26 @@ def test_slopes_of_two_sides(exponents: Any, direction: str, answer: str, metric
     found = one(check, trials(power(exponents, metric), BOTH), ["nodes"], metric=metric)
     assert found.direction == answer, found.words
     assert ("what is steeper does not rise" in found.words) == (exponents["b"] == 0)
+
+
+def test_the_chance_of_a_slope_is_of_both_that_it_needs() -> None:
+    """Sides differ beyond doubt; that the steeper one rises at all is less sure, and counts."""
+    check = {"kind": "slope", **SIDES, "factor": "nodes", "direction": "steeper"}
+
+    def found(rise: float) -> Verdict:
+        frame = trials(power({"a": -3.0, "b": rise}, METRIC), BOTH, scatter=0.05)
+        return one(check, frame, ["nodes"])
+
+    hardly, surely, falling = found(0.02), found(1.0), found(-0.5)
+    assert (hardly.direction, surely.direction, falling.direction) == (
+        "inconclusive",
+        "confirmed",
+        "inconclusive",
+    )
+    assert surely.chance is not None
+    assert hardly.chance is not None
+    assert surely.chance < 1e-6 < hardly.chance < 1
+    assert falling.chance == 1
 
 
 def ladder(system: str, target: int) -> dict[str, float]:

@@ -59,6 +59,12 @@ def test_a_ratio_stands_with_its_interval_beside_the_papers() -> None:
     assert forest.claims[0]["told"] == ["confirmed, size confirmed", "2.00 [1.50, 2.50]; paper 3.00"]
 
 
+def test_a_mean_of_unlike_cells_is_told_with_them() -> None:
+    assert answer(RATIO, Interval(3.0, 2.0, 4.0, 6)).found == "3.00 [2.00, 4.00]"
+    unlike = answer(RATIO, Interval(3.0, 2.0, 4.0, 6), cells=(1.5, 6.0))
+    assert unlike.found == "3.00 [2.00, 4.00] (cells 1.50 to 6.00)"
+
+
 @pytest.mark.parametrize("high", [math.inf, 1000.0])
 def test_an_interval_without_bounds_is_cut_and_says_so(high: float) -> None:
     forest = forest_of(answers(answer(RATIO, Interval(2.0, 0.0, high, 3), direction="inconclusive")))

@@ -196,6 +196,7 @@ def test_the_table_says_what_was_added() -> None:
         {"claim": "C1", "further": 1, "words": "undecided"},
         {"claim": "C2", "further": 0, "words": "confirmed"},
         {"claim": "C3", "further": 0, "words": "range not covered"},
+        {"claim": "C4", "further": 0, "words": "not claimed"},
     ]
     looks = [
         {"repetitions": {"1": 2, "2": 2}, "most": 8, "last": False, "claims": claims},
@@ -204,7 +205,7 @@ def test_the_table_says_what_was_added() -> None:
     table = looks_table({"looks": looks, "trials": [row(1), row(1, look=1, added="C1")]})
     assert table is not None
     assert [list(cells) for cells in table.rows] == [
-        ["1", "2 of at most 8", "1 of 3; 1 is beyond this form", "C1 undecided", "1 trial for C1"],
+        ["1", "2 of at most 8", "1 of 4; 2 cannot be here", "C1 undecided", "1 trial for C1"],
         ["2", "2 to 3 of at most 8, the last by its time", "0 of 0", "-", "-"],
     ]
     assert looks_table({"trials": []}) is None

@@ -156,7 +156,7 @@ def across(
     each other.
 
     Each answer of a paper is judged by claims of shipped studies. Give runs of these to have their verdicts
-    beside the papers' figures; the others stay 'not run'. In place of a run's folder stands what
+    beside the papers' figures; the others stay 'not given'. In place of a run's folder stands what
     `steelyard report RUN --format claims` wrote of it.
     """
     require_format(format_)

@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from steelyard.analysis.claims.standing import Standing
-from steelyard.analysis.claims.verdict import UNCOVERED
+from steelyard.analysis.claims.standing import Standing, tally
 from steelyard.lab.progress import Show
 from steelyard.lab.time_left import TimeLeft
 from steelyard.report.derived import sources
@@ -208,13 +207,12 @@ class Extension:
         return sum((count - have[point]) * self.time_left.of_point(point) for point, count in wanted.items())
 
     def _tell(self, found: Sequence[Standing]) -> None:
-        beyond = sum(one.words == UNCOVERED for one in found)
-        decided = sum(one.further == 0 for one in found) - beyond
+        decided, never = tally((one.further, one.words) for one in found)
         number, done = len(self.folder.looks), sum(self.folder.done().values())
-        told = f"{decided} of {len(found)} claims are decided"
-        self.show.say(
-            f"look {number}, at {done} trials: {told}" + (f", {beyond} out of range" if beyond else "")
+        told = f"{decided} of {len(found)} claims are decided" + (
+            f"; {never} cannot be here" if never else ""
         )
+        self.show.say(f"look {number}, at {done} trials: {told}")
         for one in found:
             if one.further != 0:
                 self.show.say(f"  {one.claim}: {one.words}")

@@ -20,6 +20,8 @@ from steelyard.report.timeline.tables import timeline_tables
 from steelyard.results.flat import flat
 from steelyard.results.in_effect import part
 
+CHARTS = "charts"
+"""The folder of charts beside a page."""
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|!~])")
 
 
@@ -116,7 +118,7 @@ def _trial(trial: TrialReport, charts: dict[str, str]) -> list[str]:
 def _charts(charts: dict[str, str]) -> list[str]:
     lines = []
     for title, file in charts.items():
-        lines += [f"### {escape(title)}", "", f"![{escape(title)}](charts/{file})", ""]
+        lines += [f"### {escape(title)}", "", f"![{escape(title)}]({CHARTS}/{file})", ""]
     return lines
 
 

@@ -14,14 +14,11 @@ from rich.text import Text
 from steelyard.report.chart import Chart
 from steelyard.report.formatting import clean
 from steelyard.report.html import TEMPLATES, environment, policy
-from steelyard.report.markdown import escape, table_lines
+from steelyard.report.markdown import CHARTS, escape, table_lines
 from steelyard.report.render import svg
 from steelyard.report.tables import Table
 from steelyard.report.text import WIDTH, print_table, wide_enough
 from steelyard.version import version
-
-CHARTS = "charts"
-"""The folder of a page's charts, beside it."""
 
 
 @dataclass(frozen=True)

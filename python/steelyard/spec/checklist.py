@@ -49,8 +49,10 @@ def faults(papers: Papers, questions: Questions, studies: Studies) -> list[str]:
             told = (*_references(entry, studies), *_answer(entry, questions, studies))
             found += [f"{name}, {place}: {fault}" for fault in told]
         ours = {f"{name}/{one}" for one in paper.ours}
-        left = (one for one in unnamed(name, paper, studies) if one not in ours)
+        all_left = [*unnamed(name, paper, studies)]
+        left = (one for one in all_left if one not in ours)
         found += [f"{name}: no entry names {one}" for one in left]
+        found += [f"{name}: {one} is not left over for [ours]" for one in sorted(ours - {*all_left})]
     return [*found, *_asked_once(papers, questions)]
 
 

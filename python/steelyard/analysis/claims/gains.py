@@ -48,13 +48,20 @@ def slope(claim: Claim, check: SlopeCheck, pairs: Sequence[LinePair]) -> Finding
     half = whole.half_width()
     difference = Interval(whole.log_ratio, whole.log_ratio - half, whole.log_ratio + half, min(whole.counts))
     answer = sign(difference, check.direction == "steeper", 0.0)
-    places = sorted({place for both in measured for one in both for place in one})
-    over = f"over {check.factor} {places[0]:g} to {places[-1]:g}"
-    text = f"slopes {'; '.join(words)} {over}: difference {said(difference)} (log over log)"
-    steeper = slope_of([both[int(difference.estimate < 0)] for both in measured])
-    if answer != "inconclusive" and sign(steeper.interval, True, 0.0) != "confirmed":
-        return Finding("inconclusive", f"{text}; but what is steeper does not rise", None, figures)
-    return Finding(answer, text, None, figures, whole.difference_p())
+    text = f"slopes {'; '.join(words)} {_over(check.factor, measured)}"
+    text += f": difference {said(difference)} (log over log)"
+    steeper = slope_of([above if difference.estimate > 0 else below for above, below in measured])
+    rises = steeper.interval.estimate > 0
+    p = max(whole.difference_p(), steeper.p if rises else 1.0)
+    if answer != "inconclusive" and not (rises and steeper.interval.excludes(0.0)):
+        return Finding("inconclusive", f"{text}; but what is steeper does not rise", None, figures, p)
+    return Finding(answer, text, None, figures, p)
+
+
+def _over(factor: str, lines: Sequence[Sequence[Mapping[float, Sample]]]) -> str:
+    """From the least to the greatest level of any line."""
+    places = [place for both in lines for one in both for place in one]
+    return f"over {factor} {min(places):,.10g} to {max(places):,.10g}"
 
 
 def _without_figures(lines: Sequence[Mapping[float, Sample]]) -> tuple[Units, ...]:

@@ -13,7 +13,7 @@ from steelyard.analysis.claims.covered import left_out, uncovered
 from steelyard.analysis.claims.looks import ONE_TEST, Looks
 from steelyard.analysis.claims.objections import against, few, not_counted, one_start, only_restless
 from steelyard.analysis.claims.restless import corners_tell, moved, restless, same_cells, words
-from steelyard.analysis.claims.verdict import UNCOVERED, Answer, Finding, Source, Verdict, sign, size
+from steelyard.analysis.claims.verdict import NOTHING, UNCOVERED, Answer, Finding, Source, Verdict, sign, size
 from steelyard.analysis.evidence import Histograms, Seconds, Series, Trials
 from steelyard.analysis.evidence.cells import no_histograms, no_seconds, no_series
 from steelyard.analysis.stats.runs import FEW
@@ -110,8 +110,8 @@ def _not_covered(one: Verdict, left: str) -> Verdict:
         replace(s, direction=_if_claimed(s.direction, UNCOVERED), size=_if_claimed(s.size, UNCOVERED))
         for s in one.sources
     )
-    said = {"direction": UNCOVERED, "size": _if_claimed(one.size, UNCOVERED), "sources": sources}
-    return replace(one, **said, chance=None, reasons=(left, *one.reasons))
+    of_size, reasons = _if_claimed(one.size, UNCOVERED), (left, *one.reasons)
+    return replace(one, direction=UNCOVERED, size=of_size, sources=sources, chance=None, reasons=reasons)
 
 
 def _if_claimed(answer: Answer, instead: Answer) -> Answer:
@@ -233,7 +233,7 @@ def nothing(claim: Claim, small: bool, *reasons: str) -> Verdict:
         id=claim.id,
         direction="inconclusive",
         size="not claimed" if small or claim.printed is None else "inconclusive",
-        words="nothing to judge",
+        words=NOTHING,
         paper=claim.paper,
         reasons=reasons,
         printed=claim.printed.words if claim.printed else "",

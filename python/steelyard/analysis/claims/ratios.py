@@ -35,12 +35,14 @@ class _Cells:
     evidence: tuple[Evidence, ...]
 
     def unlike(self, whole: Interval | None) -> tuple[float, float] | None:
-        """The least and the greatest of them, where one's own interval does not hold what they were pooled
+        """The least and the greatest of them, where one lies beyond chance (Holm) off what they were pooled
         to."""
-        if whole is None or all(not one.interval().excludes(whole.estimate) for one in self.found):
-            return None
         ratios = [math.exp(one.log_ratio) for one in self.found]
-        return min(ratios), max(ratios)
+        if whole is None or not all(0 < ratio < math.inf for ratio in (*ratios, whole.estimate)):
+            return None
+        apart = [scaled(one, 1 / whole.estimate).difference_p() for one in _plain(self.found)]
+        shown = len(apart) > 1 and min(holm(apart)) < LEVEL
+        return (min(ratios), max(ratios)) if shown else None
 
     @property
     def told(self) -> Told:
@@ -116,11 +118,16 @@ def equality(claim: Claim, check: Equality, pairs: Sequence[Pair]) -> Finding:
     return Finding(answer, words, whole, compared.evidence, near, cells=unlike)
 
 
+def _plain(found: Sequence[Compared]) -> list[Contrast | Extremes | Signs]:
+    """Ratios that can be held against another value than 1."""
+    return [one for one in found if isinstance(one, (Contrast, Extremes, Signs))]
+
+
 def _beyond(compared: _Cells, whole: Interval | None, borders: tuple[float, float]) -> float:
     """The chance at which the whole, or one cell (Holm), lies beyond the margin; of either (Bonferroni).
     Without a whole, of one cell."""
     low, high = borders
-    plain = [one for one in compared.found if isinstance(one, (Contrast, Extremes, Signs))]
+    plain = _plain(compared.found)
     cells = [
         scaled(one, 1 / (high if one.log_ratio > 0 else low)).difference_p()
         if not math.log(low) <= one.log_ratio <= math.log(high)

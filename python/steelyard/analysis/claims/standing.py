@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from steelyard.analysis.claims.looks import Looks
-from steelyard.analysis.claims.verdict import Verdict
+from steelyard.analysis.claims.verdict import UNCOVERED, Verdict
 from steelyard.analysis.stats.sequential import LookAt, further, further_signs
 from steelyard.analysis.stats.signs import agreeing
 from steelyard.analysis.stats.verdicts import LEVEL
@@ -31,6 +31,17 @@ class Standing:
     words: str
     alone: str = ""
     over_looks: float | None = None
+
+
+NEVER = (UNCOVERED, "not claimed")
+"""Words of claims that nothing decides here: their levels are not measured, or they claim no direction."""
+
+
+def tally(found: Iterable[tuple[int | None, str]]) -> tuple[int, int]:
+    """Of claims by their `further` and `words` how many are decided, and how many never will be here."""
+    told = list(found)
+    never = sum(words in NEVER for _, words in told)
+    return sum(further == 0 for further, _ in told) - never, never
 
 
 def standings(verdicts: Iterable[Verdict], looks: Looks) -> list[Standing]:

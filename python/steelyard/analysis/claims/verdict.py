@@ -13,6 +13,7 @@ Answer = Literal[
     "confirmed", "refuted", "inconclusive", "not claimed", "range not covered", "cannot be seen here"
 ]
 UNCOVERED: Answer = "range not covered"
+NOTHING = "nothing to judge"
 
 SIZE = 1.5
 """A size agrees when the interval lies within the paper's figure divided and multiplied by this."""
@@ -45,8 +46,8 @@ class Finding:
         words: the finding in a sentence.
         chance: of such a finding where nothing is to be found; None where models are weighed.
         metric: the column whose unit the estimate has; empty for a ratio or a level.
-        cells: the least and the greatest ratio of the cells that were pooled, where some cell's own interval
-            does not hold the pooled figure: that is the mean of unlike cells.
+        cells: the least and the greatest ratio of the cells that were pooled, where some cell lies beyond
+            chance off the pooled figure: that is the mean of unlike cells.
     """
 
     direction: Answer

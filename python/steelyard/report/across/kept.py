@@ -64,8 +64,10 @@ class _Judged(BaseModel):
 
     def verdict(self) -> Verdict:
         estimate = self.estimate.interval() if self.estimate else None
-        told = {"estimate": estimate, "metric": self.estimate_metric, "cells": self.cells}
-        return Verdict(self.id, self.direction, self.size, self.words, **told)
+        return Verdict(
+            self.id, self.direction, self.size, self.words, estimate,
+            metric=self.estimate_metric, cells=self.cells,
+        )  # fmt: skip
 
 
 class _Report(BaseModel):

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from steelyard.analysis.claims.verdict import NOTHING
 from steelyard.analysis.stats.runs import Interval
 from steelyard.errors import InputError, nearest
 from steelyard.report.across.kept import Kept, read_claims
@@ -211,7 +212,7 @@ def _judged(claim: str, run: Given, entry: Entry, question: Question) -> Ours:
     other = "" if isinstance(answer.claim.check, Equality) else question.other(side)
     direction = answer.verdict.direction
     told_apart = not (question.beyond_trend and isinstance(answer.claim.check, Trend))
-    ratio = _ratio(answer, side, question)
+    ratio, turned = _ratio(answer, side, question)
     refuted = direction == "refuted"
     return Ours(
         run.study,
@@ -219,36 +220,36 @@ def _judged(claim: str, run: Given, entry: Entry, question: Question) -> Ours:
         words,
         direction,
         ratio,
-        _words(answer) if ratio is None else told(ratio) + _cells(answer, ratio),
+        _words(answer) if ratio is None else told(ratio) + _cells(answer, turned=turned),
         bears_out=side if direction == "confirmed" and told_apart else other if refuted else "",
         against=side if refuted and not other else "",
     )
 
 
-def _ratio(answer: Answer, side: str, question: Question) -> Interval | None:
-    """A ratio of ours as the question has it: the claim says of it what the paper says, so that a claim that
-    lies on the other side of 1 is the ratio turned over."""
+def _ratio(answer: Answer, side: str, question: Question) -> tuple[Interval | None, bool]:
+    """A ratio of ours as the question has it, and whether it was turned over for that: the claim says of it
+    what the paper says, so that a claim that lies on the other side of 1 is the ratio turned over."""
     check, estimate = answer.claim.check, answer.verdict.estimate
     if not question.ratio or estimate is None or not isinstance(check, Ratio):
-        return None
+        return None, False
     if side not in question.sides[:2]:
-        return None
-    return estimate if check.upwards == bool(question.sides.index(side)) else _over(estimate)
+        return None, False
+    turned = check.upwards != bool(question.sides.index(side))
+    return (_over(estimate) if turned else estimate), turned
 
 
 def _words(answer: Answer) -> str:
     """What was found of what, in words; a dash where nothing was."""
-    if answer.verdict.estimate is None and answer.verdict.chance is None and not answer.verdict.evidence:
-        return NONE
-    return clean(f"{words_of(answer.claim.metric)}: {answer.verdict.words}")
+    verdict = answer.verdict
+    return NONE if verdict.words == NOTHING else clean(f"{words_of(answer.claim.metric)}: {verdict.words}")
 
 
-def _cells(answer: Answer, ratio: Interval) -> str:
-    """Of a mean of unlike cells the least and the greatest, turned as the ratio is."""
-    cells, own = answer.verdict.cells, answer.verdict.estimate
-    if cells is None or own is None:
+def _cells(answer: Answer, *, turned: bool) -> str:
+    """Of a mean of unlike cells the least and the greatest."""
+    if answer.verdict.cells is None:
         return ""
-    low, high = cells if ratio == own else (1 / cells[1], 1 / cells[0])
+    low, high = answer.verdict.cells
+    low, high = (1 / high, 1 / low) if turned else (low, high)
     return f" (cells {digits(low)} to {digits(high)})"
 
 

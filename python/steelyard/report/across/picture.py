@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from steelyard.report.across.model import Across, Asked, Ours
@@ -13,47 +13,62 @@ from steelyard.report.study.forest import PAPER, Forest, cut, domain_of, is_show
 TITLE = "Ratios that papers print, and ours"
 NOTE = (
     "A ratio of 1 is no difference. Filled: ours with its 95 % interval (confirmed: on the papers' side); "
-    "hollow squares: papers' own figures, of ranges the middle. Other questions stand in the tables."
+    "hollow squares: papers' own figures, of ranges the middle, without bounds. Other questions: the tables."
 )
 
 
 def ratios_chart(model: Across) -> Chart | None:
     """The chart; None where no result has a ratio of a question's terms."""
-    rows = [row for asked in model.questions for row in _rows(asked)]
-    if not rows:
+    shown = [
+        (asked, ours)
+        for asked in model.questions
+        for ours in asked.ours
+        if ours.ratio is not None and is_shown(ours.ratio.estimate)
+    ]
+    if not shown:
         return None
-    marks = [mark for row in rows for mark in row["marks"]]
-    spans = [row["span"] for row in rows]
-    ends = [span[end] for span in spans for end in ("low", "high")]
-    domain = domain_of([mark["x"] for mark in marks], ends)
-    claims = [{name: row[name] for name in ("claim", "statement", "told")} for row in rows]
+    named = [*zip(_names(shown), shown, strict=True)]
+    marks = [mark for name, (asked, ours) in named for mark in _marks(name, asked, ours)]
+    spans = [_span(name, ours) for name, (_, ours) in named]
+    domain = domain_of([mark["x"] for mark in marks], [s[end] for s in spans for end in ("low", "high")])
+    claims = [
+        {"claim": name, "statement": _asks(asked), "told": [clean(ours.bears_out or "open"), ours.found]}
+        for name, (asked, ours) in named
+    ]
     forest = Forest(claims, [cut(span, domain) for span in spans], [], marks, [], domain)
     return Chart("ratios-across-papers", TITLE, NOTE, "", lambda: _drawn(forest))
 
 
-def _rows(asked: Asked) -> Iterator[dict[str, Any]]:
-    """Of one question: what our claims found, and the papers' figures that they judge."""
-    for number, ours in enumerate(asked.ours):
-        if ours.ratio is None or not is_shown(ours.ratio.estimate):
-            continue
-        again = any((one.study, one.claim) == (ours.study, ours.claim) for one in asked.ours[:number])
-        claim = f"{ours.study.rpartition('/')[2]}: {ours.claim}" + (f" ({ours.run})" if again else "")
-        series, found = series_of(ours.direction), ours.ratio
-        mark = {"claim": claim, "series": series, "x": found.estimate, "what": ours.found}
-        yield {
-            "claim": claim,
-            "statement": clean(f"{asked.question.asks} ({asked.question.ratio})"),
-            "told": [clean(ours.bears_out or "open"), ours.found],
-            "marks": [mark, *_printed(asked, ours, claim)],
-            "span": {"claim": claim, "series": series, "low": found.low, "high": found.high},
-        }
+def _names(shown: Sequence[tuple[Asked, Ours]]) -> list[str]:
+    """`compare-a: read`; with the question and the result where one stands in several rows."""
+    short = [f"{ours.study.rpartition('/')[2]}: {ours.claim}" for _, ours in shown]
+    long = [f"{asked.name}, {ours.study}: {ours.claim}, {ours.run}" for asked, ours in shown]
+    return [clean(one if short.count(one) == 1 else more) for one, more in zip(short, long, strict=True)]
 
 
-def _printed(asked: Asked, ours: Ours, claim: str) -> Iterator[dict[str, Any]]:
+def _asks(asked: Asked) -> str:
+    return clean(f"{asked.question.asks} ({asked.question.ratio})")
+
+
+def _span(name: str, ours: Ours) -> dict[str, Any]:
+    assert ours.ratio is not None  # noqa: S101 - only such are shown
+    return {
+        "claim": name,
+        "series": series_of(ours.direction),
+        "low": ours.ratio.low,
+        "high": ours.ratio.high,
+    }
+
+
+def _marks(name: str, asked: Asked, ours: Ours) -> Iterator[dict[str, Any]]:
+    """Ours, and the papers' figures that it judges."""
+    assert ours.ratio is not None  # noqa: S101 - only such are shown
+    yield {"claim": name, "series": series_of(ours.direction), "x": ours.ratio.estimate, "what": ours.found}
     for said in asked.said:
-        if said.figure and ours in said.ours and is_shown(said.figure.middle):
-            what = clean(f"{said.source}: {said.figure.words}")
-            yield {"claim": claim, "series": PAPER, "x": said.figure.middle, "what": what}
+        figure = said.figure if ours in said.ours else None
+        if figure and None not in (figure.low, figure.high):
+            what = clean(f"{said.source}: {figure.words}")
+            yield {"claim": name, "series": PAPER, "x": figure.middle, "what": what}
 
 
 def _drawn(forest: Forest) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from steelyard.report.tables import Table
 from steelyard.spec.printed import Printed
 
 FORMAT = 1
-BEARS_OUT, AGAINST = "", "against "
-"""Before an answer at a glance."""
+BEARS_OUT, AGAINST = "bears out", "speaks against"
+AT_A_GLANCE = {BEARS_OUT: "", AGAINST: "against "}
 COLUMNS = ("source", "says", "answer", "judged by", "verdict", "paper", "ours")
 
 
@@ -65,7 +65,7 @@ def _sides(asked: Asked) -> str:
 
 def _ours(asked: Asked) -> str:
     decided = _decided(asked)
-    told = [f"{how}{side} ({len(by)})" for (how, side), by in decided.items()]
+    told = [f"{AT_A_GLANCE[how]}{side} ({len(by)})" for (how, side), by in decided.items()]
     given = sum(ours.direction != NOT_GIVEN for ours in asked.ours)
     undecided = given - sum(map(len, decided.values()))
     told += [f"open ({undecided})"] if undecided else []
@@ -120,8 +120,7 @@ def _papers(asked: Asked) -> str:
 def _borne_out(asked: Asked) -> str:
     """What our results say to it, and by which claims."""
     if told := _decided(asked):
-        verbs = {BEARS_OUT: "bears out", AGAINST: "speaks against"}
-        each = (f"{verbs[how]} {side} ({', '.join(by)})" for (how, side), by in told.items())
+        each = (f"{how} {side} ({', '.join(by)})" for (how, side), by in told.items())
         return f"Ours {'; '.join(each)}."
     return f"Ours is {_undecided(asked)}."
 
@@ -150,19 +149,19 @@ def _stands(direction: str) -> str:
 
 
 def _given(model: Across) -> Table:
-    """The results, and whether any question is answered by them."""
-    used = {ours.study for asked in model.questions for ours in asked.ours}
+    """The results, and how many of the questions each answers."""
+    used = Counter(study for asked in model.questions for study in {ours.study for ours in asked.ours})
     rows = [
         (
             clean(one.study),
             one.form,
             one.kept or NONE,
             clean(str(one.path)),
-            "" if one.study in used else "none",
+            str(used[one.study] or "none of these"),
         )
         for one in model.given
     ]
-    return Table("Results", ("study", "form", "of", "read from", "questions"), rows, 5)
+    return Table("Results", ("study", "form", "judged", "read from", "questions"), rows, 5)
 
 
 def render_json(model: Across) -> str:

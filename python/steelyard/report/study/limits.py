@@ -25,9 +25,10 @@ LATER = (
 """Of control groups of version 1 (docs.kernel.org, cgroup-v1/blkio-controller: buffered writes)."""
 STARTED = "The cluster's start is not held to it: it holds from the moment that all its nodes answer."
 CHANGED = "What actions hold nodes to, they hold them to from when each was done."
+PLANNED = "by actions, as planned"
 CHANGES = {
     "throttle": {"read_mib": "{} MiB/s read", "write_mib": "{} MiB/s written"},
-    "resize": {"cpu": "{} cores each"},
+    "resize": {"cpu": "{} cores"},
 }
 """Actions by which limits change -> how what they ask is told; 0 asks for none."""
 DISK = {
@@ -45,12 +46,18 @@ def limits_table(model: ReportModel) -> Table | None:
     held = Counter(row for trial in trials for row in _rows(trial))
     if {cell for row in held for cell in row[2:]} <= {NONE}:
         return None
-    columns = ("", "of", "CPU, cores each", "memory, page cache included", "disk", "by actions", "trials")
-    rows = [(*row, str(count)) for row, count in held.items()]
-    acted = any(row[5] != NONE for row in held)
-    if not acted:
-        columns, rows = (*columns[:5], columns[6]), [(*row[:5], row[6]) for row in rows]
-    return Table("Limits of nodes in effect", columns, rows, words=5 + acted, note=_note(trials))
+    acted = any(row[-1] != NONE for row in held)
+    rows = [(*(row if acted else row[:-1]), str(count)) for row, count in held.items()]
+    columns = (
+        "",
+        "of",
+        "CPU, cores each",
+        "memory, page cache included",
+        "disk",
+        *([PLANNED] * acted),
+        "trials",
+    )
+    return Table("Limits of nodes in effect", columns, rows, words=len(columns) - 1, note=_note(trials))
 
 
 def _rows(trial: TrialReport) -> Iterator[tuple[str, ...]]:
@@ -88,14 +95,14 @@ def _disk(limits: Mapping[str, Any], size: Any) -> str:
 
 
 def _changes(trial: TrialReport) -> str:
-    """`slow: 2 MiB/s read`, with the node where one is named."""
+    """`slow: each 2 MiB/s read`, or the node that is named."""
     told = []
     for action in _timeline(trial):
         words = CHANGES.get(action.get("do", ""), {})
         asked = [words[name].format(plain(level_value(action[name]))) for name in words if action.get(name)]
         if words:
-            node = "" if action.get("node") in (None, ALL) else f" {action['node']}"
-            told.append(f"{action['id']}{node}: {', '.join(asked) or 'no limit'}")
+            node = "each" if action.get("node") in (None, ALL) else action["node"]
+            told.append(f"{action.get('id')}: {node} {', '.join(asked) or 'no limit'}")
     return clean("; ".join(told)) or NONE
 
 

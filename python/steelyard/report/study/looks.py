@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from steelyard.analysis.claims.looks import Look, Looks
-from steelyard.analysis.claims.verdict import UNCOVERED
+from steelyard.analysis.claims.standing import tally
 from steelyard.report.derived import sources
 from steelyard.report.formatting import clean
 from steelyard.report.tables.base import Table
@@ -62,7 +62,7 @@ def looks_table(info: Mapping[str, Any]) -> Table | None:
 def _row(number: int, said: Mapping[str, Any], info: Mapping[str, Any]) -> tuple[str, ...]:
     counts = [int(count) for count in part(said, "repetitions").values()]
     claims = said.get("claims") or ()
-    beyond = sum(one["words"] == UNCOVERED for one in claims)
+    decided, never = tally((one.get("further"), one["words"]) for one in claims)
     open_ = [f"{one['claim']} {one['words']}" for one in claims if one.get("further") != 0]
     added = [row for row in info.get("trials") or () if row.get("look") == number]
     repetitions = (
@@ -71,15 +71,10 @@ def _row(number: int, said: Mapping[str, Any], info: Mapping[str, Any]) -> tuple
     return (
         str(number),
         f"{repetitions} of at most {said['most']}" + (", the last by its time" if said.get("last") else ""),
-        f"{len(claims) - len(open_) - beyond} of {len(claims)}" + _beyond(beyond),
+        f"{decided} of {len(claims)}" + (f"; {never} cannot be here" if never else ""),
         clean("; ".join(open_)) or "-",
         f"{len(added)} trial{'s' * (len(added) > 1)} for {_listed(added)}" if added else "-",
     )
-
-
-def _beyond(count: int) -> str:
-    """Of claims that no repetition decides: nothing is further asked of them, and nothing decided."""
-    return f"; {count} {'are' if count > 1 else 'is'} beyond this form" if count else ""
 
 
 def _listed(added: list[Mapping[str, Any]]) -> str:

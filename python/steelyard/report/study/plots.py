@@ -52,7 +52,7 @@ class Drawn:
         if self.dense:
             return self._ends()
         rows = [
-            (clean(row["series"]), plain(row["x"]), _source(row), *_value(row),
+            (clean(row["series"]), _place(row["x"]), _source(row), *_value(row),
              NONE if row["trials"] is None else str(row["trials"]))
             for row in self.rows
         ]  # fmt: skip
@@ -77,11 +77,17 @@ def _source(row: Mapping[str, Any]) -> str:
 
 
 def _value(row: Mapping[str, Any]) -> tuple[str, str, str]:
-    """A value with its ends; of a paper's bound or range, which prints no middle, that alone."""
-    middle_, *ends = (digits(row["y"], 4), digits(row["low"]), digits(row["high"]))
-    if row["source"] == MEASURED or (not row["bound"] and row["low"] == row["high"]):
-        return middle_, ends[0], ends[1]
-    return (f"{row['bound']} {middle_}", NONE, NONE) if row["bound"] else (NONE, ends[0], ends[1])
+    """A value with its ends; of a paper's range, which prints no middle, these alone, and else no ends."""
+    value, low, high = digits(row["y"], 4), digits(row["low"]), digits(row["high"])
+    if row["source"] == MEASURED:
+        return value, low, high
+    printed = " ".join(filter(None, (row["bound"], value)))
+    return (NONE, low, high) if row["low"] < row["high"] else (printed, NONE, NONE)
+
+
+def _place(x: Any) -> str:
+    """A level, or what was measured, without digits of no account."""
+    return f"{x:,.10g}" if isinstance(x, float) else plain(x)
 
 
 ERRORS = "Bars of error are 95 % intervals over trials, where there are enough to give one."
