@@ -80,7 +80,7 @@ def test_attempts_that_say_nothing_of_the_system_do_not(attempt: dict[str, Any])
 
 
 def test_each_kind_of_disturbance_is_told_for_itself() -> None:
-    steal = {"status": "done", "reason": None, "tainted": "steal: 5 %"}
+    steal = {"status": "done", "reason": None, "tainted": "steal: 5 %. Repeat it at another time."}
     crowded = {**steal, "tainted": "crowded: 1.59 of 2 cores"}
     left_out = one(ABOVE, again(steal, crowded, steal, None, None, None), []).left_out
     assert any("2 of 6 trials were run again: disturbed by steal (5 %)" in said for said in left_out)

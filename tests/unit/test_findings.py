@@ -23,7 +23,7 @@ WITHOUT = {
     *(f"kuhlenkamp-2014/{name}" for name in (
         "data-volume-replicated", "node-size-cassandra", "node-size-hbase",
         "same-load-cassandra", "same-load-hbase", "storage", "target-cassandra", "target-hbase", "threads",
-        "workload-rs", "workload-rsw", "workload-rw",
+        "workload-rsw", "workload-rw",
     )),
     *(f"sheth-2023/{name}" for name in (
         "compare-quorum", "distribution",

@@ -26,7 +26,7 @@ class Lost:
 
     Attributes:
         kind: in a word or two, equal for equal causes.
-        detail: the figure or the error; may be empty.
+        detail: the figure or the error, without advice; may be empty.
         by: what lost it. Of the system's own losses the trials that are left say nothing, since those that
             went badly are missing; the others are missing by chance.
     """
@@ -44,7 +44,7 @@ def lost(row: Mapping[str, Any]) -> Lost | None:
     status = str(row.get("status") or "unknown")
     if tainted := row.get("tainted"):
         kind, _, detail = str(tainted).partition(": ")
-        return Lost(f"disturbed by {kind}", detail, "outside")
+        return Lost(f"disturbed by {kind}", detail.partition(". ")[0], "outside")
     if status in NEVER_ENDED:
         return Lost(NEVER_ENDED[status], "", "outside")
     return _of_system(status, row) or _of_client(row)
