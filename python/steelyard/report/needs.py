@@ -106,7 +106,7 @@ def page(found: Mapping[str, Needs]) -> Page:
         tables.append(Table("What else small forms leave out", ("study", "left out"), left, words=2))
     hours = sum(needs.seconds for needs in found.values()) / 3600
     of = "1 study in its" if len(found) == 1 else f"{len(found)} studies in their"
-    headline = f"{of} full form: {hours:,.0f} hours by estimate"
+    headline = f"{of} full form: {hours:,.0f} hours of one cluster by estimate, one study after another"
     return Page("What studies need", headline, [], tables, NOTES)
 
 
