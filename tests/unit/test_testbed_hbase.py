@@ -5,6 +5,7 @@ from __future__ import annotations
 import zipfile
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -22,6 +23,7 @@ from steelyard.spec.hbase import HBaseAccess, HBaseHeaps, HBaseHostsSystem, HBas
 from steelyard.spec.local import NodeLimits
 from steelyard.systems.hbase import config, defaults, facts, profile, serving
 from steelyard.systems.hbase.given import HBaseHostsTestbed
+from steelyard.systems.hbase.hdfs import any_node
 from steelyard.systems.hbase.launch import Launch, Parts
 from steelyard.systems.hbase.layout import (
     DATANODE,
@@ -346,3 +348,21 @@ def test_a_restored_cluster_waits_for_all_and_its_regions_return() -> None:
         "hbase.master.wait.on.regionservers.timeout": 60_000,
         "hbase.master.scp.retain.assignment": True,
     }
+
+
+@pytest.mark.parametrize(
+    ("more", "apart", "warned"),
+    [
+        ({"nodes": 3, "replication": 1}, False, "puts the copy of a file"),
+        ({"nodes": 4}, False, "puts the 3 copies of a file"),
+        ({"nodes": 3}, False, ""),
+        ({"nodes": 3, "replication": 1, "network": "namespaces"}, False, ""),
+        ({"nodes": 3, "replication": 1}, True, ""),
+    ],
+)
+def test_that_hdfs_takes_nodes_of_one_host_for_one_machine_is_told(
+    more: dict[str, Any], apart: bool, warned: str
+) -> None:
+    """Not where every node has each copy, an address of its own, or a host of its own."""
+    told = any_node(HBaseSystem.model_validate({"kind": "hbase", **more}), apart=apart)
+    assert [warned in one for one in told] == ([True] if warned else [])

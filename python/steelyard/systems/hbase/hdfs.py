@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.hosts.host import Host
+from steelyard.spec.hbase import HBaseSystem
 from steelyard.systems.hbase import hadoop_rpc, jmx
 from steelyard.systems.hbase.layout import DATANODE, NAMENODE, HBaseSpec, having
 
@@ -30,6 +31,19 @@ class DataNode:
     address: str
     state: str
     bytes: int
+
+
+def any_node(system: HBaseSystem, *, apart: bool) -> list[str]:
+    """That copies lie on any node, where the NameNode sees all nodes at one address: it puts the first copy
+    of a file on a DataNode of the writer's (BlockPlacementPolicyDefault)."""
+    if apart or system.network == "namespaces" or system.copies >= system.nodes:
+        return []
+    copies = "the copy" if system.copies == 1 else f"the {system.copies} copies"
+    return [
+        f"HDFS takes the {system.nodes} nodes of this host for one machine and puts {copies} of a file, logs "
+        "too, on any of them, not on the writer's own: by chance one node serves the logs of several. As root, "
+        'network = "namespaces" gives each an address of its own.'
+    ]
 
 
 def name_node(specs: Sequence[HBaseSpec]) -> HBaseSpec:

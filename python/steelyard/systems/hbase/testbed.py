@@ -21,6 +21,7 @@ from steelyard.systems.hbase import (
     data,
     defaults,
     facts,
+    hdfs,
     layout,
     made_of,
     orderly,
@@ -89,6 +90,7 @@ class HBaseTestbed(JoiningHBase, UpgradingHBase):
         self._warnings += defaults.unknown(self.system.hbase_site, launch.hbase.defaults, "hbase-site")
         if launch.hdfs:
             self._warnings += defaults.unknown(self.system.hdfs_site, launch.hdfs.defaults, "hdfs-site")
+            self._warnings += hdfs.any_node(self.system, apart=self.placement.apart)
         self._warnings += unlike({name: one.java.full for name, one in self.launches.items()})
 
     def _launches_of(self, version: str, line: Line, say: Say) -> Launches[Launch]:
