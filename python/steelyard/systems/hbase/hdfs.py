@@ -41,8 +41,8 @@ def any_node(system: HBaseSystem, *, apart: bool) -> list[str]:
     copies = "the copy" if system.copies == 1 else f"the {system.copies} copies"
     return [
         f"HDFS takes the {system.nodes} nodes of this host for one machine and puts {copies} of a file, logs "
-        "too, on any of them, not on the writer's own: by chance one node serves the logs of several. As root, "
-        'network = "namespaces" gives each an address of its own.'
+        "too, on any of them, not on the writer's own: by chance one node serves the logs of several. As "
+        'root, network = "namespaces" gives each an address of its own.'
     ]
 
 
