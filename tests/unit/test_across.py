@@ -247,6 +247,19 @@ def test_ratios_are_drawn_with_the_papers(built: Across, run: Path, tmp_path: Pa
     assert ratios_chart(build_across([], papers(), QUESTIONS)) is None
 
 
+@pytest.mark.parametrize(
+    ("figure", "drawn"), [({"low": 0.2, "high": 0.8}, [0.4]), ({"low": 0.2}, []), ({"high": 0.8}, [])]
+)
+def test_a_bound_is_no_figure_to_be_drawn(run: Path, figure: dict[str, float], drawn: list[float]) -> None:
+    """Of a range its middle; that something lies beyond says not where."""
+    told = {"says": "So it is.", "claims": {"p/claimed": ["slower"]}, "question": "level", "side": "ONE"}
+    paper = Paper.model_validate({"title": "one", "claims": {"a": {**told, "figure": figure}}})
+    chart = ratios_chart(build_across([run], {"one": paper}, QUESTIONS))
+    assert chart is not None
+    marks = chart.spec["datasets"]["marks"]
+    assert [mark["x"] for mark in marks if mark["series"] == "the paper"] == pytest.approx(drawn)
+
+
 @pytest.mark.parametrize("format", ["text", "md", "html"])
 def test_every_format_says_the_same_and_obeys_nothing(built: Across, format: str) -> None:
     written = RENDERERS[format](page(built))
