@@ -133,7 +133,7 @@ def build_across(
     Raises:
         InputError: a path is no result, or not of a shipped study with claims.
     """
-    given = tuple(_given(path) for path in results)
+    given = tuple(sorted(map(_given, results), key=lambda one: one.study))  # shells differ in their order
     found = (_asked(name, question, papers, given) for name, question in questions.items())
     return Across(tuple(one for one in found if one.said), given)
 
