@@ -63,6 +63,9 @@ def test_a_mean_of_unlike_cells_is_told_with_them() -> None:
     assert answer(RATIO, Interval(3.0, 2.0, 4.0, 6)).found == "3.00 [2.00, 4.00]"
     unlike = answer(RATIO, Interval(3.0, 2.0, 4.0, 6), cells=(1.5, 6.0))
     assert unlike.found == "3.00 [2.00, 4.00] (cells 1.50 to 6.00)"
+    forest = forest_of(answers(unlike))
+    assert forest is not None
+    assert forest.claims[0]["told"] == ["confirmed", "3.00 [2.00, 4.00]", "cells 1.50 to 6.00"]
 
 
 @pytest.mark.parametrize("high", [math.inf, 1000.0])

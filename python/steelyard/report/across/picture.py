@@ -8,7 +8,7 @@ from typing import Any
 from steelyard.report.across.model import Across, Asked, Ours
 from steelyard.report.chart import Chart
 from steelyard.report.formatting import clean
-from steelyard.report.study.forest import PAPER, Forest, cut, domain_of, is_shown, series_of
+from steelyard.report.study.forest import PAPER, Forest, cut, domain_of, is_shown, lines_of, series_of
 
 TITLE = "Ratios that papers print, and ours"
 NOTE = (
@@ -32,7 +32,11 @@ def ratios_chart(model: Across) -> Chart | None:
     spans = [_span(name, ours) for name, (_, ours) in named]
     domain = domain_of([mark["x"] for mark in marks], [s[end] for s in spans for end in ("low", "high")])
     claims = [
-        {"claim": name, "statement": _asks(asked), "told": [clean(ours.bears_out or "open"), ours.found]}
+        {
+            "claim": name,
+            "statement": _asks(asked),
+            "told": [clean(ours.bears_out or "open"), *lines_of(ours.found)],
+        }
         for name, (asked, ours) in named
     ]
     forest = Forest(claims, [cut(span, domain) for span in spans], [], marks, [], domain)

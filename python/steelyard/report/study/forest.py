@@ -87,8 +87,14 @@ def _claim(answer: Answer) -> dict[str, Any]:
     figure = answer.found
     size = "" if verdict.size == "not claimed" else f", size {verdict.size}"
     paper = f"; paper {answer.printed}" if verdict.paper else ""
-    words = [verdict.direction + size, *([] if figure == NONE else [f"{figure}{paper}"])]
+    ratio, *cells = lines_of(figure)
+    words = [verdict.direction + size, *([] if figure == NONE else [f"{ratio}{paper}", *cells])]
     return {"claim": answer.claim.id, "statement": clean(answer.claim.statement), "told": words}
+
+
+def lines_of(found: str) -> list[str]:
+    """A figure, and below it the cells that it is the mean of, where they are told."""
+    return found.removesuffix(")").split(" (")
 
 
 def absolute(answer: Answer) -> bool:
