@@ -243,3 +243,12 @@ def test_a_logarithmic_axis_ends_with_its_values(ends: tuple[float, float], doma
     (scale,) = (one for one in scales[1:2] if one)
     assert scale["type"] == "log"
     assert scale["domain"] == pytest.approx(domain)
+
+
+@pytest.mark.parametrize(("log", "mark"), [(False, "bar"), (True, "circle")])
+def test_bars_begin_at_zero_so_that_an_axis_without_one_has_dots(log: bool, mark: str) -> None:
+    row = {"series": "a", "x": "r", "y": 2.0, "low": 1.0, "high": 3.0, "trials": 6, "point": "p"}
+    dots = Dots(
+        [{**row, "source": MEASURED, "bound": "", "label": ""}], "x", "y", ("r",), y_log=log, bars=True
+    )
+    assert {layer["mark"]["type"] for layer in dots_spec(dots)["layer"]} == {mark, "rule"}

@@ -22,7 +22,7 @@ class Dots:
         x_title, y_title: axis titles with units.
         x_order: words on the x axis in their order; empty: numbers.
         x_log, y_log: logarithmic axes.
-        bars: bars from zero instead of lines.
+        bars: bars from zero instead of lines; dots alone where the axis has none.
         dense: so many values that lines have no dots, and bands for error bars.
         shades, events: rows as of `charts.base.Lines`, of figures over seconds: phases of actions.
     """

@@ -103,7 +103,11 @@ def _bands(dots: Dots) -> list[alt.Chart]:
 
 
 def _bars(dots: Dots) -> list[alt.Chart]:
+    """On a logarithmic axis, which has no zero that a bar could begin at, dots beside each other."""
     base = _base(dots, MEASURED)
+    if dots.y_log:
+        marks = base.mark_circle(size=70, opacity=1).encode(y=_y(dots), tooltip=_tips(dots))
+        return [_errors(dots, base, opacity=0.7), marks]
     bars = base.mark_bar(opacity=0.5).encode(y=_y(dots), tooltip=_tips(dots))
     dark = base.encode(color=alt.value("#59616d"))
     return [bars, _errors(dots, dark)]
