@@ -275,6 +275,15 @@ def test_every_format_says_the_same_and_obeys_nothing(built: Across, format: str
         assert max(map(len, written.splitlines())) <= 100
 
 
+def test_what_a_file_says_is_escaped_in_a_pages_picture(run: Path) -> None:
+    """Its SVG stands in the page itself."""
+    asks = {"level": QUESTIONS["level"].model_copy(update={"asks": "<img src=x onerror=alert(1)>"})}
+    written = RENDERERS["html"](page(build_across([run], papers(), asks)))
+    picture = written[written.index("<svg") : written.index("</svg>")]
+    assert "&lt;img" in picture
+    assert "<img" not in written
+
+
 def test_json_has_every_figure(built: Across, run: Path) -> None:
     told = json.loads(render_json(built))
     assert told["results"] == [{"path": str(run), "study": "p/claimed", "form": "full", "kept": ""}]

@@ -15,9 +15,9 @@ from steelyard.analysis.claims.verdict import NOTHING
 from steelyard.analysis.stats.runs import Interval
 from steelyard.errors import InputError, nearest
 from steelyard.report.across.kept import Kept, read_claims
-from steelyard.report.formatting import NONE, clean, digits
+from steelyard.report.formatting import NONE, clean
 from steelyard.report.model import build
-from steelyard.report.study.amounts import told, words_of
+from steelyard.report.study.amounts import of_cells, told, words_of
 from steelyard.report.study.answers import Answer, answers
 from steelyard.spec.checks import Equality, Ratio, Trend
 from steelyard.spec.papers import Entry, Paper, Question
@@ -246,11 +246,8 @@ def _words(answer: Answer) -> str:
 
 def _cells(answer: Answer, *, turned: bool) -> str:
     """Of a mean of unlike cells the least and the greatest."""
-    if answer.verdict.cells is None:
-        return ""
-    low, high = answer.verdict.cells
-    low, high = (1 / high, 1 / low) if turned else (low, high)
-    return f" (cells {digits(low)} to {digits(high)})"
+    cells = answer.verdict.cells
+    return of_cells((1 / cells[1], 1 / cells[0]) if cells and turned else cells)
 
 
 def _over(one: Interval) -> Interval:

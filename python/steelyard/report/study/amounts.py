@@ -26,6 +26,11 @@ def words_of(metric: str) -> str:
     return found.words if found else metric
 
 
+def of_cells(cells: tuple[float, float] | None) -> str:
+    """` (cells 0.500 to 1.07)`, behind a mean of unlike cells; nothing behind another."""
+    return f" (cells {digits(cells[0])} to {digits(cells[1])})" if cells else ""
+
+
 def told(figure: Interval, metric: str = "", latency: str = "ms") -> str:
     """`1.23 [1.10, 1.38] ms`; without runs enough to bound it, or of zeros alone, the estimate."""
     factor, unit = unit_of(metric, latency)

@@ -18,7 +18,7 @@ from steelyard.errors import InputError
 from steelyard.report.figures import histograms_of, levels_of, seconds_of, series_of, trial_frame
 from steelyard.report.formatting import NONE, clean, digits
 from steelyard.report.model import ReportModel
-from steelyard.report.study.amounts import NS_PER, told
+from steelyard.report.study.amounts import NS_PER, of_cells, told
 from steelyard.report.study.looks import looks_of, looks_table
 from steelyard.report.study.phases import phases_of
 from steelyard.report.study.plots import Drawn, draw
@@ -47,11 +47,11 @@ class Answer:
     def found(self) -> str:
         """What was found in the unit in which it is claimed, or a dash; of a mean of unlike cells with the
         least and the greatest of them."""
-        if self.verdict.estimate is None:
+        unit, verdict = self.claim.unit, self.verdict
+        if verdict.estimate is None:
             return NONE
-        unit, apart = self.claim.unit, self.verdict.cells
-        cells = f" (cells {digits(apart[0])} to {digits(apart[1])})" if apart else ""
-        return told(self.verdict.estimate, self.verdict.metric, unit if unit in NS_PER else "ms") + cells
+        found = told(verdict.estimate, verdict.metric, unit if unit in NS_PER else "ms")
+        return found + of_cells(verdict.cells)
 
     @property
     def printed(self) -> str:
