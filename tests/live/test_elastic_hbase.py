@@ -102,7 +102,7 @@ def test_a_node_joins_leaves_and_joins_again(hbase_cluster: Make) -> None:
 
 @pytest.mark.skipif(bool(mounts.why_not()), reason=mounts.why_not() or "-")
 def test_what_was_synced_outlives_the_loss_of_all_power(hbase_cluster: Make) -> None:
-    dark = hbase_cluster("hdark", nodes=2, wal_hsync=True, disk_mib=2048, settings=SOON)
+    dark = hbase_cluster("hdark", nodes=2, wal_hsync=True, disk_mib=8192, settings=SOON)
     require(dark, "power_loss")
     dark.up(print)
     assert all(node.spec.folder.is_mount() for node in dark.nodes)

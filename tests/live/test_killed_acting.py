@@ -41,7 +41,7 @@ duration_s = 300
 timeline = ["acts"]
 """
 COPIES = {"cassandra": "[system.access.replication]\nfactor = 2", "hbase": "replication = 2"}
-DISK_MIB = {"cassandra": 512, "hbase": 2048}
+DISK_MIB = {"cassandra": 512, "hbase": 4096}
 VERSIONS = {"cassandra": ("4.1", "5.0"), "hbase": ("2.4", "2.6")}
 """Before an upgrade, and otherwise."""
 ACTION = """

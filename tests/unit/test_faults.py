@@ -212,7 +212,7 @@ def test_what_a_system_lacks_is_said_with_the_way_out(kind: str) -> None:
     fault = record.why_not("power_loss", plain)
     assert fault is not None
     assert "disk_mib" in fault[1]
-    whole = record.settings().model_validate({"network": "namespaces", "disk_mib": 64})
+    whole = record.settings().model_validate({"network": "namespaces", "disk_mib": 4096})
     assert record.able(whole) >= {"partition", "power_loss", "throttle"}
 
 

@@ -62,6 +62,14 @@ def roles(system: HBaseSystem) -> dict[str, tuple[str, ...]]:
     return {spec.name: spec.roles for spec in specs(system)}
 
 
+def test_a_disk_of_its_own_has_room_for_the_blocks_of_open_files() -> None:
+    with pytest.raises(ValidationError, match="disk_mib = 4095 is too small for HDFS"):
+        HBaseSystem(disk_mib=4095)
+    assert HBaseSystem(disk_mib=4096).disk_mib == 4096
+    assert HBaseSystem(disk_mib=512, settings={"dfs.blocksize": 8 << 20}).disk_mib == 512
+    assert HBaseSystem(disk_mib=512, standalone=True).disk_mib == 512
+
+
 def test_dedicated_masters_have_nodes_of_their_own_after_the_others() -> None:
     found = specs(HBaseSystem(nodes=2, masters=2, zookeepers=3))
     assert [spec.address for spec in found] == [f"127.10.9.{n}" for n in range(1, 6)]

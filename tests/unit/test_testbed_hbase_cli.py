@@ -99,6 +99,7 @@ def test_given_hosts_or_their_ensemble() -> None:
         ("bench hbase --standalone --nodes 3", "system: standalone is one JVM", ""),
         ("bench hbas", "no system 'hbas' (did you mean 'hbase'?)", ""),
         ("bench hbase --nodes 2 --rf 3", "system: replication = 3, but there are only 2 DataNodes", ""),
+        ("cluster up hbase --own-disk 2g", "system: disk_mib = 2048 is too small for HDFS", ""),
         ("cluster up null", "no cluster of null can be brought up", "known: cassandra, hbase"),
         ("cluster up hbase --tokens 4", "--tokens does not apply to system", "it goes with cassandra"),
         ("cluster up hbase --version 2.5", "HBase 2.5 cannot be run", "newest tried: 2.6.4, 2.4.16"),

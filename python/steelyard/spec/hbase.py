@@ -12,6 +12,10 @@ from steelyard.spec.local import LocalSystem, NodeLimits
 DURABILITY = ("USE_DEFAULT", "SKIP_WAL", "ASYNC_WAL", "SYNC_WAL", "FSYNC_WAL")
 HDFS = "dfs."
 """Keys of HDFS begin with it."""
+BLOCK_MIB = 128
+"""Of HDFS, as shipped (dfs.blocksize)."""
+LEAST_DISK_MIB = 32 * BLOCK_MIB
+"""Room for 16 files at once: logs of a few servers, and the files that regions make while they open."""
 BLOOM = ("NONE", "ROW", "ROWCOL")
 Port = Annotated[int, Field(gt=0, lt=65536)]
 
@@ -123,7 +127,19 @@ class HBaseSystem(LocalSystem):
             raise ValueError("master_limits needs masters on nodes of their own: roles = 'dedicated'")
         if self.copies > self.nodes:
             raise ValueError(f"replication = {self.copies}, but there are only {self.nodes} DataNodes")
+        self._has_room()
         return self
+
+    def _has_room(self) -> None:
+        """HDFS counts a file that is being written as a whole block, at the DataNode and at the NameNode."""
+        if self.standalone or self.disk_mib is None or "dfs.blocksize" in self.settings:
+            return
+        if self.disk_mib < LEAST_DISK_MIB:
+            raise ValueError(
+                f"disk_mib = {self.disk_mib} is too small for HDFS, which counts each open file as up to two "
+                f"blocks of {BLOCK_MIB} MiB: give {LEAST_DISK_MIB} or more (a sparse file, it takes what is "
+                "written), or set a smaller dfs.blocksize in settings"
+            )
 
     @property
     def hbase_site(self) -> dict[str, Any]:
