@@ -6,6 +6,7 @@ name, with words and numbers as the checklist has them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +27,12 @@ from steelyard.spec.printed import Printed
 Studies = Mapping[str, Asked]
 TRANSCRIPTS = DATA / "papers"
 NAMES = ("cs4224-2014", "kuhlenkamp-2014", "load-management", "seis630", "sheth-2023")
+
+
+NUMBERED = re.compile(r"(?:figure|table) (\d+(?:\.\d+)?)(?: |$)")
+ELSEWHERE = {"kuhlenkamp-2014": ["table 5 mean"], "load-management": ["table 1"]}
+"""Entries that only what is of other places of the paper answers: means, which figures 12 and 13 draw;
+and nodes, data and operations of each cluster, of which there is a study each."""
 
 
 class Row(NamedTuple):
@@ -81,6 +88,14 @@ def of_figures(study: str, plots: Iterable[Plot]) -> set[str]:
         for values in plot.paper
         for x, y in zip(values.x, values.y, strict=True)
     }
+
+
+def sources_of(entry: Entry, studies: Studies) -> Iterable[str]:
+    """Where in the paper the claims and figures are that an entry names."""
+    for study, ids in entry.claims.items():
+        yield from (one.source for one in claims_of(studies[study]) if one.id in ids)
+    for study, ids in entry.figures.items():
+        yield from (one.source for one in studies[study].figures if one.id in ids)
 
 
 def line_of(plot: Plot, values: PaperValues) -> str:
@@ -146,6 +161,19 @@ def test_no_figure_is_printed_that_the_transcript_has_not(
     by_figures = [of_figures(study, asked.figures) for study, asked in own.items()]
     transcript = set[str]().union(*(row.printed for row in rows(name)))
     assert set[str]().union(*by_entries, *by_claims, *by_figures) == transcript
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_an_entry_of_a_figure_names_is_of_that_figure(
+    papers: dict[str, Paper], shipped: Studies, name: str
+) -> None:
+    """Of what an entry names at least one says that it is of this figure or table of the paper."""
+    elsewhere = [
+        place for place, entry in papers[name].entries
+        if (of := NUMBERED.match(place)) and (sources := list(sources_of(entry, shipped)))
+        and not any(re.search(rf"(?<![\d.]){re.escape(of[1])}(?!\d)", one) for one in sources)
+    ]  # fmt: skip
+    assert sorted(elsewhere) == sorted(ELSEWHERE.get(name, ()))
 
 
 def test_what_is_ours_is_named_by_no_entry_and_has_a_reason(
