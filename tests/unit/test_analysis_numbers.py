@@ -17,7 +17,7 @@ from steelyard.analysis.counters import Window, mean_rate, rates, samples, unwra
 from steelyard.analysis.distribution import from_histogram, from_summary, spectrum
 from steelyard.analysis.inside import inside
 from steelyard.analysis.offered import completed_while_due, kept, little, of_states, saturation
-from steelyard.analysis.reasons import reasons
+from steelyard.analysis.reasons import by_second, reasons
 from steelyard.analysis.spread import engine_spread, engines_apart, repeated
 from steelyard.analysis.summary import Saturation, mean_offered, phase_from_summary
 
@@ -195,6 +195,22 @@ def test_the_page_cache_of_the_nodes_and_its_share_of_their_data() -> None:
     found = reasons(frame, phase_from_summary(facts(), {}))
     assert (found["page_cache_bytes"], found["page_cache_share"]) == (80, 0.5)
     assert reasons(system(), phase_from_summary(facts(), {}))["page_cache_share"] is None
+
+
+def test_rates_and_levels_of_each_second() -> None:
+    """A counter read every fourth second is spread over the seconds between; a level is what lasted."""
+    waited = ("machine", "cpu_iowait_seconds_total", [0.0, 0.5, 1.0, 1.0, 1.0, 3.0, 3.0, 3.0, 3.0, 3.0, 3.0])
+    pending = ("node1", "server_compactions_pending", [0.0, 0.0, 7.0, 7.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    frame, phase = system(waited, pending), phase_from_summary(facts(), {})
+    share = by_second("machine_iowait_share", frame, phase, (), 2.0)
+    assert share["second"].to_list() == list(range(10))
+    assert share["y"].to_list() == pytest.approx([0.25, 0.25, 0, 0, 1, 0, 0, 0, 0, 0])
+    assert by_second("compactions_pending", frame, phase)["y"].to_list() == [0, 7, 7, 7, 0, 0, 0, 0, 0, 0]
+    sparse = frame.filter((pl.col("t_ns") // NS - 10) % 4 == 0)
+    assert by_second("machine_iowait_share", sparse, phase, (), 2.0)["y"][:8].to_list() == pytest.approx(
+        [0.125] * 4 + [0.25] * 4
+    )
+    assert by_second("gc_share", frame, phase).is_empty()
 
 
 def test_cpu_of_nodes_is_a_share_of_what_they_may_use_and_not_the_masters() -> None:

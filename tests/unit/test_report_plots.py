@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import fmean
 from typing import Any, cast
 
 import polars as pl
@@ -63,6 +64,13 @@ x = "time"
 y = "ok_per_s"
 where = { clients = 1, consistency = "ONE" }
 paper = [{ x = [0], y = [{ low = 300, label = "by eye" }] }]
+
+[[figures]]
+id = "busy"
+title = "the machine over time"
+x = "time"
+y = "machine_busy_share"
+where = { clients = 1, consistency = "ONE" }
 
 [[figures]]
 id = "histogram"
@@ -181,6 +189,16 @@ def test_a_series_has_every_second_of_the_trials_that_count(drawn: dict[str, Dra
     assert 1 < slow[0]["y"] < 2.5, "milliseconds"
 
 
+def test_what_the_machine_did_is_drawn_by_second(drawn: dict[str, Drawn], run: Path) -> None:
+    found = line(drawn["figure-busy"], "host's CPU busy")
+    assert [row["x"] for row in found] == [0, 1, 2, 3]
+    levels = {"clients": 1, "consistency": "ONE"}
+    trials = [trial for trial in build(run).trials if trial.manifest["trial"]["levels"] == levels]
+    percent = [100 * trial.figures["machine_busy_share"] for trial in trials]
+    assert fmean(row["y"] for row in found) == pytest.approx(fmean(percent), abs=5)
+    assert all(row["low"] < row["y"] < row["high"] for row in found)
+
+
 def test_a_histogram_holds_all_operations(drawn: dict[str, Drawn]) -> None:
     found = drawn["figure-histogram"]
     assert (found.x_title, found.y_title) == ("READ service time, ms", "% of operations")
@@ -208,7 +226,10 @@ PLOT = {"id": "1", "title": "t", "x": "clients", "y": "ok_per_s"}
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"x": "time", "y": "server_cpu_us"}, "over time there are latencies"),
+        (
+            {"x": "time", "y": "server_cpu_us"},
+            "over time there are ok_per_s, latencies, and compacted_bytes",
+        ),
         ({"x": "latency"}, "a histogram"),
         ({"x": "time", "relative": {"clients": 1}}, "relative needs a factor"),
         ({"x": "time", "mark": "bar"}, "lines, no bars"),

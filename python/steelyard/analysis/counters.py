@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -94,6 +95,13 @@ class Window:
     def __init__(self, system: pl.DataFrame, start_ns: int, end_ns: int) -> None:
         self.system = system
         self.start_s, self.end_s = start_ns / NS, end_ns / NS
+
+    def within(self, first_s: float, last_s: float) -> Window:
+        """A part of it, in seconds since its start; its samples are not read anew."""
+        part = copy(self)
+        part.__dict__["_series"] = self._series
+        part.start_s, part.end_s = self.start_s + first_s, self.start_s + last_s
+        return part
 
     @cached_property
     def _series(self) -> dict[tuple[str, str], tuple[Floats, Floats]]:

@@ -6,7 +6,7 @@ A paper gives reasons for what it measured: these figures bear them out or not. 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 import polars as pl
@@ -231,13 +231,47 @@ def reasons(
         quotas: cores that each node may use, by its name; None of one without a limit.
         coordinators: rows of coordinators.parquet.
     """
+    around = _around(system, phase, masters, cores, quotas)
+    if coordinators is not None:
+        around = replace(around, coordinated=_sent(coordinators, phase))
+    return {name: read(around) for name, read in READ.items()}
+
+
+def by_second(
+    metric: str,
+    system: pl.DataFrame,
+    phase: Phase,
+    masters: Collection[str] = (),
+    cores: float | None = None,
+    *,
+    quotas: Mapping[str, float | None] | None = None,
+) -> pl.DataFrame:
+    """One of `spec.metrics.LEVELS` in each whole second of a phase that was sampled: `second`, `y`.
+
+    A counter's growth between two samples is spread evenly over the seconds between them. The arguments are
+    those of `reasons`.
+    """
+    around = _around(system, phase, masters, cores, quotas)
+    found = [
+        (second, READ[metric](replace(around, window=around.window.within(second, second + 1))))
+        for second in range(int(phase.seconds))
+    ]
+    told = pl.DataFrame(found, {"second": pl.Int64, "y": pl.Float64}, orient="row")
+    return told.drop_nulls()
+
+
+def _around(
+    system: pl.DataFrame,
+    phase: Phase,
+    masters: Collection[str],
+    cores: float | None,
+    quotas: Mapping[str, float | None] | None,
+) -> Around:
     window = Window(system, phase.start_ns, phase.end_ns)
     serving = tuple(name for name in nodes(system) if name not in masters)
     limits = [limit for name in serving if (limit := (quotas or {}).get(name)) is not None]
     quota = sum(limits) if len(limits) == len(serving) else None
-    sent = _sent(coordinators, phase) if coordinators is not None else ()
-    around = Around(window, serving, phase.total.count, phase.elapsed_s, cores, quota, sent)
-    return {name: read(around) for name, read in READ.items()}
+    return Around(window, serving, phase.total.count, phase.elapsed_s, cores, quota)
 
 
 def _sent(coordinators: pl.DataFrame, phase: Phase) -> tuple[float, ...]:

@@ -11,12 +11,15 @@ import polars as pl
 
 from steelyard.analysis.evidence.cells import Counts, Histograms, Seconds, Series
 from steelyard.analysis.metrics import metric_of
-from steelyard.analysis.reasons import READ
+from steelyard.analysis.reasons import READ, by_second
 from steelyard.analysis.spread import APART
-from steelyard.analysis.summary import TOTAL
-from steelyard.report.model import ReportModel, build
+from steelyard.analysis.summary import TOTAL, Phase
+from steelyard.report.in_effect import master_names, quotas
+from steelyard.report.model import ReportModel, TrialReport, build
 from steelyard.results.frames import RUN, Results, frame_of_rows
 from steelyard.results.histograms import held
+from steelyard.results.in_effect import part
+from steelyard.spec.metrics import LEVELS
 
 WORDS = ("steady", "server_died", "attempts", "tainted", "reason")
 EARLIER = ("status", "reason", "tainted")
@@ -101,13 +104,18 @@ def levels_of(model: ReportModel) -> Seconds:
 
 
 def seconds_of(model: ReportModel) -> Callable[[int, str], pl.DataFrame | None]:
-    """(trial, metric) -> `second` and `y` of its measured phase: successes in each second for `ok_per_s`, or
-    a latency of the operations that were due in it; seconds without any are left out."""
+    """(trial, metric) -> `second` and `y` of its measured phase: successes in each second for `ok_per_s`,
+    a latency of the operations that were due in it, or what servers and machine did in it; seconds without
+    any are left out."""
     trials = {trial.number: trial for trial in model.trials}
 
     def read(number: int, metric: str) -> pl.DataFrame | None:
         trial, latency = trials.get(number), metric_of(metric)
-        if trial is None or trial.measured is None or not trial.intervals.height or latency is None:
+        if trial is None or trial.measured is None:
+            return None
+        if metric in LEVELS:
+            return _inside(trial, trial.measured.phase, metric)
+        if not trial.intervals.height or latency is None:
             return None
         op, clock = latency.tag.split(".") if latency.tag else (TOTAL, "")
         column = f"{clock}_{latency.column.rsplit('_', 2)[1]}_ns" if clock else "ok"
@@ -119,3 +127,10 @@ def seconds_of(model: ReportModel) -> Callable[[int, str], pl.DataFrame | None]:
         return rows.select("second", pl.col(column).cast(pl.Float64).alias("y")).drop_nulls()
 
     return read
+
+
+def _inside(trial: TrialReport, phase: Phase, metric: str) -> pl.DataFrame:
+    manifest, cut = trial.manifest, int(trial.cut_s)
+    cores = part(manifest, "host").get("cores")
+    found = by_second(metric, trial.system, phase, master_names(manifest), cores, quotas=quotas(manifest))
+    return found.with_columns(pl.col("second") + cut)

@@ -89,6 +89,13 @@ INSIDE = {
 }
 """What servers and machine did meanwhile: a paper's reasons are checked against these."""
 
+LEVELS = frozenset({
+    "server_cpu_cores", "server_cpu_share", "machine_busy_share", "machine_iowait_share", "throttled_share",
+    "gc_share", "sstables", "page_cache_bytes", "page_cache_share", "stored_bytes", "compacted_bytes_per_s",
+    "compactions_pending", "requests_waiting", "reads_waiting", "writes_waiting",
+})  # fmt: skip
+"""Of these what is known of each second too: not what is of all operations of a phase."""
+
 CENSORED = {
     "scaling_s": Named(
         "time from the first action's start to the last one's end, those left out that take it back", "s"
@@ -270,8 +277,11 @@ def is_latency(column: str) -> bool:
 
 
 def is_by_second(column: str) -> bool:
-    """Whether a latency is known of each second: all but the least."""
-    return is_latency(column) and not column.endswith("_min_ns")
+    """Whether a figure is known of each second: throughput, latencies but the least, and rates and levels
+    of servers and machine."""
+    if is_latency(column):
+        return not column.endswith("_min_ns")
+    return column == "ok_per_s" or column in LEVELS
 
 
 def names(ops: Iterable[str] = OPS) -> list[str]:

@@ -10,7 +10,8 @@
     where = { variant = ["a", "c"] }
     paper = [{ at = { consistency = "ONE" }, x = [1, 10], y = [0.9, "2.5 to 3"] }]
 
-`x` may also be `time`, the seconds of the measured phase, or `latency`, for the histogram of a latency. With
+`x` may also be `time`, the seconds of the measured phase (of latencies, `ok_per_s`, and what servers and
+machine did in each: CPU, waiting for disks, compactions), or `latency`, for the histogram of a latency. With
 `relative = { clients = 1 }` all values, the paper's too, are over those at that level, so that shapes are
 compared where one machine was ten times as fast as the other.
 
@@ -24,7 +25,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from steelyard.spec.base import LISTED, Model
-from steelyard.spec.metrics import is_by_second, is_latency
+from steelyard.spec.metrics import LEVELS, is_by_second, is_latency
 from steelyard.spec.printed import Figure
 from steelyard.spec.sides import Level, Where
 
@@ -34,8 +35,6 @@ Metrics = Annotated[
 
 TIME, LATENCY = "time", "latency"
 """Axes that are neither factors nor metrics."""
-BY_SECOND = "ok_per_s"
-"""What beside latencies is known of each second."""
 
 
 class PaperValues(Model):
@@ -88,8 +87,8 @@ class Plot(Model):
     @model_validator(mode="after")
     def _can_be_drawn(self) -> Plot:
         over = self.x in (TIME, LATENCY)
-        if self.x == TIME and not all(is_by_second(metric) or metric == BY_SECOND for metric in self.y):
-            raise ValueError(f"over time there are latencies and {BY_SECOND}")
+        if self.x == TIME and not all(map(is_by_second, self.y)):
+            raise ValueError(f"over time there are ok_per_s, latencies, and {', '.join(sorted(LEVELS))}")
         if self.x == LATENCY and not all(is_latency(metric) for metric in self.y):
             raise ValueError("a histogram (x = 'latency') is of a latency, such as read_service_p99_ns")
         if self.relative and over:
