@@ -26,7 +26,7 @@ WITHOUT = {
         "workload-rsw", "workload-rw",
     )),
     *(f"sheth-2023/{name}" for name in (
-        "compare-quorum", "distribution",
+        "distribution",
     )),
     "versions/cassandra-latency", "versions/hbase-latency",
 }  # fmt: skip
