@@ -127,6 +127,7 @@ def limited(model: ReportModel) -> ReportModel:
         if trial.manifest["trial"]["system_name"] == "cassandra":
             limits |= {"cpu_cores": {"node1": 0.5, "node2": 1.5, "node3": 1.0}, "disk_read_mib_per_s": 2.0}
         else:
+            limits |= {"timer_slack_us": 1000}
             limits |= {"cpu_cores": {"master1": 0.3, "node1": None}, "missing": {"blkio": "<no> disk"}}
             trial.manifest["trial"]["system"]["master_limits"] = {"memory_mib": 1024}
         trial.manifest["system"]["limits"] = limits
@@ -141,7 +142,13 @@ def test_limits_in_effect_are_told_and_what_no_limit_holds(limited: ReportModel)
         ("hbase as-shipped", "nodes", NONE, "600 MiB", "2,000 MiB large", "4"),
         ("hbase as-shipped", "masters", "0.3", "1,024 MiB", "2,000 MiB large", "4"),
     ]
-    for said in ("each 100 ms", "Nothing holds the client", "nobody's", "blkio (<no> disk)"):
+    for said in (
+        "each 100 ms",
+        "Nothing holds the client",
+        "nobody's",
+        "blkio (<no> disk)",
+        "may wake 1,000 us late",
+    ):
         assert said in told.note
     assert len(told.columns) == 6
     assert "actions" not in told.note

@@ -181,17 +181,23 @@ def jar(folder: Path, name: str, file: str, **values: str) -> None:
         archive.writestr(file, config.xml(settings))
 
 
+SLACK = "timer slack of threads, us"
+
+
 def test_defaults_of_deviations_come_from_the_jars(tmp_path: Path) -> None:
     shipped = {"zookeeper_session_timeout": "77", "hbase_cluster_distributed": "true"}
     jar(tmp_path, "hbase-common-9.jar", "hbase-default.xml", **shipped)
     jar(tmp_path, "hadoop-hdfs-9.jar", "hdfs-default.xml", dfs_replication="3")
-    system = HBaseSystem(nodes=3, profile="quick", settings={"mine": 1})
+    system = HBaseSystem(nodes=3, profile="quick", settings={"mine": 1}, timer_slack_us=1000)
+    plain = HBaseSystem(nodes=3, profile="quick")
     found = {one.setting: one for one in facts.deviations(system, launch(system, tmp_path), (MASTER,))}
     assert (found["zookeeper.session.timeout"].default, found["zookeeper.session.timeout"].value) == (
         "77",
         10_000,
     )
     assert found["mine"].reason == "given by the user"
+    assert (found[SLACK].value, found[SLACK].default) == (1000, 50)
+    assert SLACK not in {one.setting for one in facts.deviations(plain, launch(plain, tmp_path), (MASTER,))}
     assert not {"hbase.cluster.distributed", "dfs.replication"} & set(found)  # as shipped
     known = launch(system, tmp_path).hbase.defaults
     assert defaults.unknown(["zookeeper.sesion.timeout"], known, "hbase-site") == [

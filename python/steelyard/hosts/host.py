@@ -46,6 +46,7 @@ class Command:
         group: it runs in this control group from its first instruction on.
         namespace: its network namespace, if it has one.
         environment: variables beside the host's own.
+        timer_slack_us: of its threads (prctl, PR_SET_TIMERSLACK); None = the kernel's.
     """
 
     cluster: str
@@ -56,6 +57,7 @@ class Command:
     group: Group = field(default_factory=Group)
     namespace: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
+    timer_slack_us: int | None = None
 
 
 @dataclass(frozen=True)

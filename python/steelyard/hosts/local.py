@@ -120,6 +120,7 @@ class LocalHost(LocalFiles):
                 die_with_us=record.owner is not None,
                 prefix=namespaces.entered(command.namespace) if command.namespace else [],
                 environment=command.environment,
+                timer_slack_us=command.timer_slack_us,
             )
             self._children[found] = child
         return found

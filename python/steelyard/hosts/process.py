@@ -28,6 +28,8 @@ PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 POLL_S = 0.02
 WAIT_FOR_GO = 'read -r go && [ "$go" = go ] && exec "$@" </dev/null'
 """The shell becomes the server only when told so; it ends by itself when its parent is gone before that."""
+SLACKEN = "echo {} >/proc/$$/timerslack_ns"
+"""Its own, which it may set without being root; kept over execve(2) (PR_SET_TIMERSLACK of prctl(2))."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,7 @@ def start(
     die_with_us: bool,
     prefix: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
+    timer_slack_us: int | None = None,
 ) -> tuple[Identity, subprocess.Popen[bytes]]:
     """Start a server in a session of its own, out of reach of the terminal's Ctrl-C.
 
@@ -137,8 +140,12 @@ def start(
         die_with_us: the kernel kills the server when this process ends, however it ends.
         prefix: words before the command, e.g. `nsenter --net=...`.
         environment: variables beside our own.
+        timer_slack_us: of all its threads, which inherit it; None = the kernel's.
     """
-    whole = ["/bin/sh", "-c", WAIT_FOR_GO, "steelyard-server", *prefix, *_shielded(words, die_with_us)]
+    script = (
+        WAIT_FOR_GO if timer_slack_us is None else f"{SLACKEN.format(timer_slack_us * 1000)} && {WAIT_FOR_GO}"
+    )
+    whole = ["/bin/sh", "-c", script, "steelyard-server", *prefix, *_shielded(words, die_with_us)]
     begun = _starter.submit(_start, whole, log, cwd, before, {**os.environ, **(environment or {})})
     try:
         return begun.result()

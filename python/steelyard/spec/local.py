@@ -40,6 +40,10 @@ class LocalSystem(SystemSettings):
     java: str | None = None
     """A Java home, a java binary, or 11 | 17 | 21; None = what the version needs, found on this host."""
     limits: NodeLimits = NodeLimits()
+    timer_slack_us: PositiveInt | None = None
+    """How much later than asked the kernel may wake a server's threads that wait for a time; None = its own,
+    50. Threads of Cassandra that wait for work wake as often as they can, which takes a large part of a small
+    CPU quota (docs/scalability.md)."""
     disk_mib: PositiveInt | None = None
     """Size of a file system of each node's own, in a file, whose power can be cut; None = the machine's."""
     network: Literal["loopback", "namespaces"] = "loopback"

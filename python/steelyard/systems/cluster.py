@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from math import ceil
 from pathlib import Path
@@ -184,6 +185,7 @@ class LocalCluster(Restorable, GrowingCluster[NodeT]):
             self._sync_disk(spec)
 
     def _server(self, spec: ServerSpec, group: Group) -> Server:
+        spec = replace(spec, timer_slack_us=self.system.timer_slack_us)
         return Server(spec, self.host_of(spec), self.name, group)
 
     def host_of(self, spec: NodeSpec | ServerSpec) -> Host:
@@ -242,6 +244,7 @@ class LocalCluster(Restorable, GrowingCluster[NodeT]):
             "cpu_quota_from": "all nodes answered; the start itself is not limited",
             "cgroup_version": self.placement.machines[0].host.abilities().groups,
             "disk_mib": self.system.disk_mib,
+            "timer_slack_us": self.system.timer_slack_us,
             "missing": dict(self.nodes[0].group.missing if self.nodes else {}),
         }
 

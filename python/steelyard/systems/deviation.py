@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+KERNELS_SLACK_US = 50
+"""PR_SET_TIMERSLACK of prctl(2)."""
+
 
 @dataclass(frozen=True)
 class Deviation:
@@ -25,3 +28,9 @@ class Deviation:
     def as_dict(self) -> dict[str, Any]:
         """As the manifest keeps it."""
         return asdict(self)
+
+
+def slack(us: int | None) -> list[Deviation]:
+    """Of a timer slack that was asked for (`spec.local.LocalSystem.timer_slack_us`)."""
+    why = "threads that wait for work wake less often, as on a larger node of which that is a smaller part"
+    return [Deviation("timer slack of threads, us", us, KERNELS_SLACK_US, why)] if us else []

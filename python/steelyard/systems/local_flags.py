@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from steelyard.spec.local import LocalSystem
 
 CLUSTER, ACCESS = "Local cluster", "Access"
-LOCAL_SHAPELESS = frozenset({"limits", "watch", "java", "spare", "upgrades", "disk_mib"})
+LOCAL_SHAPELESS = frozenset({"limits", "watch", "java", "spare", "upgrades", "disk_mib", "timer_slack_us"})
 """Settings that leave the files of a cluster alone: how fast it may be, who looks on, what runs it, what may
 join later, what it may be brought to, where they lie."""
 LOCAL_FAULTS = ("partition", "throttle", "power_loss")
@@ -31,6 +31,8 @@ LOCAL_FLAGS = (
          "MiB/s a node may write.", CLUSTER),
     Flag("--own-disk", "system.disk_mib", str,
          "A file system of its own for each node, e.g. 4g: its power can be cut.", CLUSTER, mebibytes),
+    Flag("--timer-slack", "system.timer_slack_us", int,
+         "Microseconds by which servers' threads may wake late; 50, e.g. 1000 on small quotas.", CLUSTER),
     Flag("--network", "system.network", str, "loopback, or namespaces: each node has its own.", CLUSTER),
     Flag("--java", "system.java", str, "A Java home, or 11, 17, 21.", CLUSTER),
 )  # fmt: skip

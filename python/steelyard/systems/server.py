@@ -42,6 +42,7 @@ class ServerSpec:
         scratch: its own folder for what it unpacks, emptied at each start.
         namespace: its network namespace, if it has one.
         host: the machine it is on, by name; empty where all nodes are on one.
+        timer_slack_us: of its threads; None = the kernel's.
     """
 
     name: str
@@ -54,6 +55,7 @@ class ServerSpec:
     scratch: str = "tmp"
     namespace: str | None = None
     host: str = ""
+    timer_slack_us: int | None = None
 
 
 class Server:
@@ -109,6 +111,7 @@ class Server:
                 folder / "logs" / self.spec.printed,
                 self._group,
                 self.spec.namespace,
+                timer_slack_us=self.spec.timer_slack_us,
             )
         )
         self.expected_up = True

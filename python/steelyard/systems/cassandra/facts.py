@@ -11,7 +11,7 @@ from steelyard.systems.cassandra.config import GROUP_WINDOW, CassandraSpec, at_o
 from steelyard.systems.cassandra.launch import Launch
 from steelyard.systems.cassandra.login import Login
 from steelyard.systems.cassandra.versions import Line
-from steelyard.systems.deviation import Deviation
+from steelyard.systems.deviation import Deviation, slack
 
 MACHINE = "several nodes share one machine"
 APART = "nodes are on several machines"
@@ -91,6 +91,7 @@ def deviations(
             "a new ring: there is nothing to stream",
         ),
         Deviation("-XX:ActiveProcessorCount", launch.cores, None, "pools keep one size under any CPU quota"),
+        *slack(system.timer_slack_us),
         *profile.jvm_deviations(system.profile, line.name, launch.heap_mib, launch.java.major),
         *profile.setting_deviations(line, shared, system),
     ]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.spec.hbase import HBaseAccess, HBaseSystem
-from steelyard.systems.deviation import Deviation
+from steelyard.systems.deviation import Deviation, slack
 from steelyard.systems.hbase import config, profile
 from steelyard.systems.hbase.launch import USER, Launch
 from steelyard.systems.hbase.layout import DATANODE_PORT_STEP, OF_ROLE, HBaseSpec
@@ -94,6 +94,7 @@ def deviations(
     found = [
         Deviation("addresses, directories", "one of each per node", "one node", APART if apart else MACHINE),
         Deviation("-XX:ActiveProcessorCount", launch.cores, None, "pools keep one size under any CPU quota"),
+        *slack(system.timer_slack_us),
         Deviation(
             "log", "INFO, a file for each server", "DEBUG for HBase", "what is not read is not written"
         ),
