@@ -213,6 +213,24 @@ def test_rates_and_levels_of_each_second() -> None:
     assert by_second("gc_share", frame, phase).is_empty()
 
 
+def test_what_left_long_ago_holds_in_no_second_and_time_that_steps_back_stands() -> None:
+    """A node's last word is its level for 15 s more; the kernel's waiting time may fall (proc(5))."""
+    told = system(("node1", "server_sstables", [4.0]), ("node2", "server_sstables", [1.0] * 40))
+    phase = phase_from_summary(facts(end_ns=50 * NS, seconds=40.0), {})
+    found = by_second("sstables", told, phase)["y"].to_list()
+    assert (found[0], found[14], found[16], found[-1]) == (5, 5, 1, 1)
+    waited = system(("machine", "cpu_iowait_seconds_total", [900.0, 901.0, 900.5, 900.9, 902.0]))
+    phase = phase_from_summary(facts(end_ns=14 * NS, seconds=4.0), {})
+    share = by_second("machine_iowait_share", waited, phase, (), 2.0)["y"]
+    assert share.to_list() == pytest.approx([0.5, 0, 0, 0.5])
+
+
+def test_a_count_in_whose_place_its_times_stand_is_read() -> None:
+    """As several engines were once merged."""
+    ops = {"READ": {"count": 9, "ok": 9, "not_yet": {"count": 4, "p99_ns": 5}}}
+    assert phase_from_summary(facts(ops=ops), {}).total.not_yet == 4
+
+
 def test_cpu_of_nodes_is_a_share_of_what_they_may_use_and_not_the_masters() -> None:
     """Two nodes use 0.2 cores each of 0.4, a master 0.1 of 0.2; where one has no limit, of the two cores."""
     used = {"node1": 0.2, "node2": 0.2, "master1": 0.1}

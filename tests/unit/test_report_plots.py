@@ -228,7 +228,7 @@ PLOT = {"id": "1", "title": "t", "x": "clients", "y": "ok_per_s"}
     [
         (
             {"x": "time", "y": "server_cpu_us"},
-            "over time there are ok_per_s, latencies, and compacted_bytes",
+            "over time there are ok_per_s, latencies, and compactions_pending, gc_share",
         ),
         ({"x": "latency"}, "a histogram"),
         ({"x": "time", "relative": {"clients": 1}}, "relative needs a factor"),

@@ -67,6 +67,8 @@ def test_a_disk_of_its_own_has_room_for_the_blocks_of_open_files() -> None:
         HBaseSystem(disk_mib=4095)
     assert HBaseSystem(disk_mib=4096).disk_mib == 4096
     assert HBaseSystem(disk_mib=512, settings={"dfs.blocksize": 8 << 20}).disk_mib == 512
+    with pytest.raises(ValidationError, match=r"blocks of 256\.0 MiB: give 8192 or more"):
+        HBaseSystem(disk_mib=4096, settings={"dfs.blocksize": "256m"})
     assert HBaseSystem(disk_mib=512, standalone=True).disk_mib == 512
 
 

@@ -38,25 +38,40 @@ def test_a_server_is_told_of_before_it_runs_and_ended_by_identity(tmp_path: Path
     assert child.wait() == -signal.SIGTERM
 
 
+SLACK = """
+import threading
+def tell(): print(open(f"/proc/{threading.get_native_id()}/timerslack_ns").read().strip())
+tell()
+other = threading.Thread(target=tell)
+other.start()
+other.join()
+"""
+
+
 def test_all_threads_of_a_server_have_the_slack_that_was_asked_for(tmp_path: Path) -> None:
-    many = (
-        "import threading, time; threading.Thread(target=time.sleep, args=[600]).start(); print(flush=True)"
-    )
-    found, child = process.start(
-        [sys.executable, "-c", many],
-        log=tmp_path / "log",
+    log = tmp_path / "log"
+    _, child = process.start(
+        [sys.executable, "-c", SLACK],
+        log=log,
         cwd=tmp_path,
         before=lambda _: None,
         die_with_us=False,
         timer_slack_us=1000,
     )
-    while not (tmp_path / "log").read_text():
-        assert child.poll() is None
-    threads = [path.name for path in Path(f"/proc/{found.pid}/task").iterdir()]
-    slack = [Path(f"/proc/{thread}/timerslack_ns").read_text() for thread in threads]
-    process.end([found], grace_s=10.0)
-    child.wait()
-    assert slack == ["1000000\n"] * 2
+    assert child.wait() == 0
+    assert log.read_text() == "1000000\n" * 2
+
+
+def test_a_shell_that_ends_before_it_is_told_to_go_on_is_an_error_with_its_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "WAIT_FOR_GO", "exit 3")
+
+    def gone(found: Identity) -> None:
+        assert process.wait_gone([found], 10.0)
+
+    with pytest.raises(InfrastructureError, match=r"600 ended before it began: .*/log says why"):
+        process.start(SLEEP, log=tmp_path / "log", cwd=tmp_path, before=gone, die_with_us=False)
 
 
 def test_a_server_never_runs_when_it_could_not_be_recorded(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from copy import copy
 from functools import cached_property
@@ -15,6 +16,8 @@ NS = 1e9
 HELD_BACK, PERIODS = "cpu_throttled_periods_total", "cpu_periods_total"
 
 NO_SAMPLES: tuple[Floats, Floats] = (np.zeros(0), np.zeros(0))
+OLDEST_S = 15.0
+"""Of a level that is taken to hold in a part of a window: what does not change is told again after 10 s."""
 LEAST_COVERAGE = 0.5
 """A mean over a window of which less than half was sampled is not given."""
 
@@ -39,11 +42,14 @@ def _values(rows: pl.DataFrame, source: str, metric: str) -> tuple[Floats, Float
     """(seconds, values) of rows in the order of time.
 
     The laboratory never restarts: its counters step down where a process of its own turned out to be a
-    server's. What is taken out again was never its own, at any time before.
+    server's. What is taken out again was never its own, at any time before. Nor does the machine: its time of
+    waiting for disks may step down (proc(5)), and then stands until it is as high again.
     """
     values = rows["value"].to_numpy().astype(np.float64)
     if source == "lab" and metric.endswith("_total"):
         values = np.minimum.accumulate(values[::-1])[::-1]
+    if source == "machine" and metric.endswith("_total"):
+        values = np.maximum.accumulate(values)
     return rows["t_ns"].to_numpy() / NS, values
 
 
@@ -95,11 +101,14 @@ class Window:
     def __init__(self, system: pl.DataFrame, start_ns: int, end_ns: int) -> None:
         self.system = system
         self.start_s, self.end_s = start_ns / NS, end_ns / NS
+        self.oldest_s = math.inf
 
     def within(self, first_s: float, last_s: float) -> Window:
-        """A part of it, in seconds since its start; its samples are not read anew."""
+        """A part of it, in seconds since its start; its samples are not read anew. A level that was told long
+        before it does not hold in it: its source may have died or left."""
         part = copy(self)
         part.__dict__["_series"] = self._series
+        part.oldest_s = OLDEST_S
         part.start_s, part.end_s = self.start_s + first_s, self.start_s + last_s
         return part
 
@@ -116,6 +125,11 @@ class Window:
 
     def _samples(self, source: str, metric: str) -> tuple[Floats, Floats]:
         return self._series.get((source, metric), NO_SAMPLES)
+
+    def _levels(self, source: str, metric: str) -> tuple[Floats, Floats]:
+        t_s, values = self._samples(source, metric)
+        there = t_s >= self.start_s - self.oldest_s
+        return t_s[there], values[there]
 
     def rate(self, source: str, *metrics: str) -> float | None:
         """Mean increase per second, summed over `metrics`; None when none of them was sampled."""
@@ -153,13 +167,13 @@ class Window:
 
     def _inside(self, source: str, metric: str) -> Floats:
         """The levels sampled in the window; when there are none, the last one before it, which still held."""
-        t_s, values = self._samples(source, metric)
+        t_s, values = self._levels(source, metric)
         inside = values[(t_s >= self.start_s) & (t_s <= self.end_s)]
         return inside if inside.size else values[t_s < self.start_s][-1:]
 
     def mean(self, source: str, metric: str) -> float | None:
         """Mean level in the window, each value taken to last until the next; None when there is none."""
-        t_s, values = self._samples(source, metric)
+        t_s, values = self._levels(source, metric)
         began = t_s < self.end_s
         t_s, values = np.maximum(t_s[began], self.start_s), values[began]
         lasted = np.diff(np.append(t_s, self.end_s))

@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from steelyard.errors import MissingToolError
+from steelyard.errors import InfrastructureError, MissingToolError
 
 PROC = Path("/proc")
 BOOT_ID = PROC / "sys/kernel/random/boot_id"
@@ -180,6 +180,9 @@ def _start(
         before(found)
         child.stdin.write(b"go\n")
         child.stdin.flush()
+    except BrokenPipeError:
+        child.wait()
+        raise InfrastructureError(f"{words[-1]} ended before it began: {log} says why") from None
     except BaseException:
         child.kill()
         child.wait()

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_validator
 
 from steelyard.spec.base import Model, SystemSettings
 from steelyard.spec.local import LocalSystem, NodeLimits
+from steelyard.spec.units import byte_count, bytes_text
 
 DURABILITY = ("USE_DEFAULT", "SKIP_WAL", "ASYNC_WAL", "SYNC_WAL", "FSYNC_WAL")
 HDFS = "dfs."
 """Keys of HDFS begin with it."""
 BLOCK_MIB = 128
 """Of HDFS, as shipped (dfs.blocksize)."""
-LEAST_DISK_MIB = 32 * BLOCK_MIB
+OPEN_BLOCKS = 32
 """Room for 16 files at once: logs of a few servers, and the files that regions make while they open."""
 BLOOM = ("NONE", "ROW", "ROWCOL")
 Port = Annotated[int, Field(gt=0, lt=65536)]
@@ -27,6 +29,12 @@ def _one_of(value: str, known: tuple[str, ...], what: str) -> str:
 
         raise ValueError(f"unknown {what} {value!r}{nearest(word, known)}; known: {', '.join(known)}")
     return word
+
+
+def _bytes(size: Any) -> int:
+    """As HDFS takes a size: bytes, or with a unit."""
+    text = str(size)
+    return int(text) if text.isdecimal() else byte_count(text)
 
 
 class HBaseAccess(Model):
@@ -132,12 +140,14 @@ class HBaseSystem(LocalSystem):
 
     def _has_room(self) -> None:
         """HDFS counts a file that is being written as a whole block, at the DataNode and at the NameNode."""
-        if self.standalone or self.disk_mib is None or "dfs.blocksize" in self.settings:
+        if self.standalone or self.disk_mib is None:
             return
-        if self.disk_mib < LEAST_DISK_MIB:
+        block = _bytes(self.settings.get("dfs.blocksize", BLOCK_MIB << 20))
+        least = ceil(OPEN_BLOCKS * block / (1 << 20))
+        if self.disk_mib < least:
             raise ValueError(
                 f"disk_mib = {self.disk_mib} is too small for HDFS, which counts each open file as up to two "
-                f"blocks of {BLOCK_MIB} MiB: give {LEAST_DISK_MIB} or more (a sparse file, it takes what is "
+                f"blocks of {bytes_text(block)}: give {least} or more (a sparse file, it takes what is "
                 "written), or set a smaller dfs.blocksize in settings"
             )
 

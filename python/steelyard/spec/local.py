@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
 from steelyard.spec.base import Model, SystemSettings
+
+SLACK_US = 50
+"""The kernel's timer slack of a thread (PR_SET_TIMERSLACK of prctl(2))."""
 
 
 class NodeLimits(Model):
@@ -40,7 +43,7 @@ class LocalSystem(SystemSettings):
     java: str | None = None
     """A Java home, a java binary, or 11 | 17 | 21; None = what the version needs, found on this host."""
     limits: NodeLimits = NodeLimits()
-    timer_slack_us: PositiveInt | None = None
+    timer_slack_us: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     """How much later than asked the kernel may wake a server's threads that wait for a time; None = its own,
     50. Threads of Cassandra that wait for work wake as often as they can, which takes a large part of a small
     CPU quota (docs/scalability.md)."""

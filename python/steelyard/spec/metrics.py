@@ -90,11 +90,12 @@ INSIDE = {
 """What servers and machine did meanwhile: a paper's reasons are checked against these."""
 
 LEVELS = frozenset({
-    "server_cpu_cores", "server_cpu_share", "machine_busy_share", "machine_iowait_share", "throttled_share",
-    "gc_share", "sstables", "page_cache_bytes", "page_cache_share", "stored_bytes", "compacted_bytes_per_s",
-    "compactions_pending", "requests_waiting", "reads_waiting", "writes_waiting",
+    "server_cpu_cores", "machine_busy_share", "machine_iowait_share", "throttled_share", "gc_share",
+    "sstables", "page_cache_bytes", "page_cache_share", "stored_bytes", "compactions_pending",
+    "requests_waiting", "reads_waiting", "writes_waiting",
 })  # fmt: skip
-"""Of these what is known of each second too: not what is of all operations of a phase."""
+"""Of these what is known of each second too: not what is of all operations of a phase, what servers tell when
+a compaction has ended, or what hangs on quotas that change."""
 
 CENSORED = {
     "scaling_s": Named(

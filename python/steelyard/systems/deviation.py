@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-KERNELS_SLACK_US = 50
-"""PR_SET_TIMERSLACK of prctl(2)."""
+from steelyard.spec.local import SLACK_US
 
 
 @dataclass(frozen=True)
@@ -33,4 +32,4 @@ class Deviation:
 def slack(us: int | None) -> list[Deviation]:
     """Of a timer slack that was asked for (`spec.local.LocalSystem.timer_slack_us`)."""
     why = "threads that wait for work wake less often, as on a larger node of which that is a smaller part"
-    return [Deviation("timer slack of threads, us", us, KERNELS_SLACK_US, why)] if us else []
+    return [Deviation("timer slack of threads, us", us, SLACK_US, why)] if us else []

@@ -13,6 +13,7 @@ from steelyard.report.tables.base import Table
 from steelyard.results.in_effect import part
 from steelyard.spec.action_base import ALL
 from steelyard.spec.levels import level_value
+from steelyard.spec.local import SLACK_US
 
 NOT_HELD = (
     "Nothing holds the client, nor what nodes of one machine share beyond this: its network, its caches, "
@@ -109,15 +110,14 @@ def _changes(trial: TrialReport) -> str:
 def _note(trials: list[TrialReport]) -> str:
     facts = [part(trial.manifest, "system", "limits") for trial in trials]
     periods = sorted({int(said["cpu_period_us"]) for said in facts if said.get("cpu_period_us")})
-    slacks = sorted({f"{int(said['timer_slack_us']):,}" for said in facts if said.get("timer_slack_us")})
+    late = " or ".join(f"{us:,}" for us in sorted({said.get("timer_slack_us") or SLACK_US for said in facts}))
     limited = any(cores is not None for trial in trials for cores in quotas(trial.manifest).values())
     missing = sorted({f"{name} ({why})" for said in facts for name, why in part(said, "missing").items()})
     told = {
         f"CPU is a quota of each {' or '.join(f'{us / 1000:g}' for us in periods)} ms.": limited,
         STARTED: limited,
-        f"Servers' threads that wait for a time may wake {' or '.join(slacks)} us late (timer slack).": bool(
-            slacks
-        ),
+        f"Servers' threads that wait for a time may wake {late} us late (timer slack).": late
+        != str(SLACK_US),
         NOT_HELD: True,
         LATER: any(_holds_disks(trial) for trial in trials),
         CHANGED: any(_does(trial, CHANGES.keys()) for trial in trials),
