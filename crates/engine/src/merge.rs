@@ -155,7 +155,7 @@ fn merge_phase(
         .finish(summary.seconds.0)
         .map_err(|e| MergeError::new(out, e))?;
     for (op, views) in views {
-        summary.ops.entry(op).or_default().views = views;
+        summary.ops.entry(op).or_default().tell(views);
     }
     Ok(phase_end(phase, &summary))
 }

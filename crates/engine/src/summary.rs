@@ -261,6 +261,15 @@ pub fn attempts(counts: &[u64; ATTEMPTS]) -> Counts {
     counted.map(|(n, count)| (n.to_string(), *count)).collect()
 }
 
+impl OperationSummary {
+    /// Put its distributions beside its counts: all but the one whose count is of the same name. Its times are in the series and
+    /// the histograms.
+    pub fn tell(&mut self, mut views: Views) {
+        views.0.remove("not_yet");
+        self.views = views;
+    }
+}
+
 /// Each kind's counts beside its distributions.
 pub fn operations(
     views: BTreeMap<String, Views>,
@@ -282,10 +291,8 @@ pub fn operations(
             )
         })
         .collect();
-    for (name, mut views) in views {
-        // Beside distributions stands the count of this name; its times are in the series and the histograms.
-        views.0.remove("not_yet");
-        ops.entry(name).or_default().views = views;
+    for (name, views) in views {
+        ops.entry(name).or_default().tell(views);
     }
     ops
 }

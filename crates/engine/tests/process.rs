@@ -293,7 +293,7 @@ fn a_bad_plan_exits_with_2_and_names_the_field() {
 /// The summary of a run of `driver` at a rate that nothing can keep.
 fn overloaded(out: &Path, driver: Value) -> Value {
     let run = json!({"name": "run", "kind": "run", "in_flight": 4, "limit": {"seconds": 1.5},
-                     "arrivals": {"kind": "constant", "rate": 10_000_000}});
+                     "arrivals": {"kind": "constant", "rate": 30_000_000}});
     let mut plan = plan(out, json!([run]));
     plan["driver"] = driver;
     let mut engine = Engine::start(&plan);

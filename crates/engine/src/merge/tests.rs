@@ -1,6 +1,7 @@
 use super::*;
 use crate::client_state::ClientState;
 use crate::merged::Greatest;
+use crate::summary::OperationCounts;
 
 /// What an engine leaves of a phase of `seconds`: reads of (value, count) in each, and a backlog.
 fn engine(folder: &Path, reads: (u64, u64), seconds: u64, backlog: u64, ended: bool) {
@@ -18,6 +19,7 @@ fn engine(folder: &Path, reads: (u64, u64), seconds: u64, backlog: u64, ended: b
         };
         let samples = Tagged::from([
             ("READ.all".to_owned(), vec![reads]),
+            ("READ.not_yet".to_owned(), vec![(reads.0, 2)]),
             ("TOTAL.all".to_owned(), vec![reads]),
         ]);
         files.write_second(row, samples).unwrap();
@@ -32,6 +34,16 @@ fn engine(folder: &Path, reads: (u64, u64), seconds: u64, backlog: u64, ended: b
     summary.seconds = Greatest(seconds as f64);
     summary.pacing.turns = 5;
     summary.saturation.max_backlog = backlog;
+    let counts = OperationCounts {
+        count: seconds * reads.1,
+        not_yet: seconds * 2,
+        ..OperationCounts::default()
+    };
+    let read = OperationSummary {
+        counts: Some(counts),
+        ..OperationSummary::default()
+    };
+    summary.ops.insert("READ".to_owned(), read);
     let mut events = vec![json!({"event": "phase_start", "phase": "run", "t_ns": 1})];
     if ended {
         events.push(json!({"event": "phase_end", "phase": "run", "reason": "time", "t_ns": 2, "summary": summary}));
@@ -79,6 +91,10 @@ fn counts_backlogs_and_turns_add_up_and_percentiles_are_found_anew() {
     );
     assert_eq!(summary["saturation"]["seconds_cap_reached"], 3);
     assert_eq!(summary["ops"]["READ"]["all"]["count"], 594);
+    assert_eq!(
+        summary["ops"]["READ"]["not_yet"], 12,
+        "a count, not its times"
+    );
     let p99 = summary["ops"]["READ"]["all"]["p99_ns"].as_f64().unwrap();
     assert!((p99 / 9e6 - 1.0).abs() < 0.001, "{p99}");
     assert_eq!(missing, Vec::<String>::new());
