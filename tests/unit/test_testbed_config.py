@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -77,6 +78,20 @@ def test_old_line_has_old_names_and_bare_numbers() -> None:
     assert shared["compaction_throughput_mb_per_sec"] == 0
     assert not set(shared) & set(old_names.OLD_NAMES)
     assert shared["start_rpc"] is False
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({"limits": {"cpu": 0.3}}, True),
+        ({"limits": {"cpu": 0.3}, "timer_slack_us": 1000}, False),
+        ({"limits": {"cpu": 1.0}}, False),
+        ({}, False),
+    ],
+)
+def test_a_small_quota_without_timer_slack_is_told_of(more: dict[str, Any], *, told: bool) -> None:
+    found = profile.waiting(CassandraSystem.model_validate(more))
+    assert ["of a quota of 0.3 a large part" in one for one in found] == [True] * told
 
 
 def test_users_settings_lie_over_everything_and_are_deviations() -> None:

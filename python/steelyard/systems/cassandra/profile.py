@@ -52,6 +52,8 @@ QUICK_PROPERTIES = {
 }
 """System property -> (value, why) of the quick profile."""
 
+LEAST_CORES = 1.0
+"""Of a node, below which waiting threads are told of."""
 QUICK_JVM = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xss256k", "-XX:+PerfDisableSharedMem")
 QUICK_DIRECT_MIB = 128
 
@@ -122,3 +124,15 @@ def _why(name: str, system: CassandraSystem) -> str:
 def nodes_in(profile: str, mib: int) -> int:
     """How many nodes fit into so much memory."""
     return mib // (HEAP_MIB[profile] + NODE_OVERHEAD_MIB)
+
+
+def waiting(system: CassandraSystem) -> list[str]:
+    """That threads which wait for work take much of a small CPU quota (docs/findings/waiting)."""
+    cores = system.limits.cpu
+    if cores is None or cores >= LEAST_CORES or system.timer_slack_us:
+        return []
+    return [
+        "Threads of Cassandra that wait for work wake all the time, which takes a node some 0.2 of a core at "
+        f"low rates: of a quota of {cores:g} a large part, which says nothing of larger nodes. "
+        "timer_slack_us = 1000 (--timer-slack) has them wake less often (docs/findings/waiting)."
+    ]

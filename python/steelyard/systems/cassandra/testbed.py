@@ -84,6 +84,7 @@ class CassandraTestbed(UpgradingCassandra):
     def _fetch(self, say: Say) -> None:
         self._set_version()
         self.launches = self._launches_of(self.version, self.line, say)
+        self._warnings += profile.waiting(self.system)
         self._warnings += unlike({name: launch.java.full for name, launch in self.launches.items()})
         self._make_ready(say)
 
