@@ -91,7 +91,7 @@ def test_old_line_has_old_names_and_bare_numbers() -> None:
 )
 def test_a_small_quota_without_timer_slack_is_told_of(more: dict[str, Any], *, told: bool) -> None:
     found = profile.waiting(CassandraSystem.model_validate(more))
-    assert ["of a quota of 0.3 a large part" in one for one in found] == [True] * told
+    assert ["quota of 0.3 cores that may take a large part" in one for one in found] == [True] * told
 
 
 def test_users_settings_lie_over_everything_and_are_deviations() -> None:

@@ -45,8 +45,8 @@ class LocalSystem(SystemSettings):
     limits: NodeLimits = NodeLimits()
     timer_slack_us: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     """How much later than asked the kernel may wake a server's threads that wait for a time; None = its own,
-    50. Threads of Cassandra that wait for work wake as often as they can, which takes a large part of a small
-    CPU quota (docs/scalability.md)."""
+    50. Workers of Cassandra that wait wake thousands of times a second, which takes a large part of a small
+    CPU quota; waking later costs latency (docs/scalability.md)."""
     disk_mib: PositiveInt | None = None
     """Size of a file system of each node's own, in a file, whose power can be cut; None = the machine's."""
     network: Literal["loopback", "namespaces"] = "loopback"

@@ -132,7 +132,7 @@ def waiting(system: CassandraSystem) -> list[str]:
     if cores is None or cores >= LEAST_CORES or system.timer_slack_us:
         return []
     return [
-        "Threads of Cassandra that wait for work wake all the time, which takes a node some 0.2 of a core at "
-        f"low rates: of a quota of {cores:g} a large part, which says nothing of larger nodes. "
-        "timer_slack_us = 1000 (--timer-slack) has them wake less often (docs/findings/waiting)."
+        "Workers of Cassandra that wait for work wake thousands of times a second while there is any: of a "
+        f"quota of {cores:g} cores that may take a large part, which says nothing of larger nodes. "
+        "timer_slack_us = 1000 (--timer-slack) has them wake less often, and later (docs/findings/waiting)."
     ]
