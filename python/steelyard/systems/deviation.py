@@ -31,5 +31,5 @@ class Deviation:
 
 def slack(us: int | None) -> list[Deviation]:
     """Of a timer slack that was asked for (`spec.local.LocalSystem.timer_slack_us`)."""
-    why = "threads that wait for work wake less often, as on a larger node of which that is a smaller part"
+    why = "threads that wait for work wake less often, and later"
     return [Deviation("timer slack of threads, us", us, SLACK_US, why)] if us else []
