@@ -273,3 +273,14 @@ def test_bars_begin_at_zero_so_that_an_axis_without_one_has_dots(log: bool, mark
         [{**row, "source": MEASURED, "bound": "", "label": ""}], "x", "y", ("r",), y_log=log, bars=True
     )
     assert {layer["mark"]["type"] for layer in dots_spec(dots)["layer"]} == {mark, "rule"}
+
+
+def test_an_axis_names_the_levels_that_were_run_and_over_time_round_seconds(drawn: dict[str, Drawn]) -> None:
+    def named(key: str) -> list[list[float] | None]:
+        chart = drawn[key].chart
+        assert chart
+        axes = [layer["encoding"].get("x", {}).get("axis") for layer in chart.spec["layer"]]
+        return [axis.get("values") for axis in axes if axis]
+
+    assert all(values == [1, 4, 16] for values in named("figure-ordered"))
+    assert set(named("figure-rate")) == {None}

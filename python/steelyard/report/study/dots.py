@@ -21,6 +21,7 @@ class Dots:
         rows: one for each point.
         x_title, y_title: axis titles with units.
         x_order: words on the x axis in their order; empty: numbers.
+        x_levels: numbers that the x axis names and no others, such as a factor's levels; empty: round ones.
         x_log, y_log: logarithmic axes.
         bars: bars from zero instead of lines; dots alone where the axis has none.
         dense: so many values that lines have no dots, and bands for error bars.
@@ -31,6 +32,7 @@ class Dots:
     x_title: str
     y_title: str
     x_order: Sequence[str] = ()
+    x_levels: Sequence[float] = ()
     x_log: bool = False
     y_log: bool = False
     bars: bool = False

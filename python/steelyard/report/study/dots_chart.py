@@ -48,7 +48,14 @@ def _x(dots: Dots) -> alt.X:
     if dots.x_order:
         return alt.X("x:N", title=dots.x_title, sort=list(dots.x_order), axis=alt.Axis(labelAngle=0))
     scale = alt.Scale(type="log", nice=not dots.dense) if dots.x_log else alt.Scale(zero=False)
-    return alt.X("x:Q", title=dots.x_title, scale=scale, axis=alt.Axis(tickCount=8, format=",~r"))
+    return alt.X("x:Q", title=dots.x_title, scale=scale, axis=_x_axis(dots))
+
+
+def _x_axis(dots: Dots) -> alt.Axis:
+    """Labels that would lie on each other are left out."""
+    if dots.x_levels:
+        return alt.Axis(values=list(dots.x_levels), labelOverlap="greedy", format=",~r")
+    return alt.Axis(tickCount=8, format=",~r")
 
 
 def _y(dots: Dots) -> alt.Y:

@@ -209,7 +209,7 @@ def _drawn(
     x_title, y_title = plot.x_title or _x_axis(plot), plot.y_title or y_axis(plot)
     dots = Dots(
         rows, x_title, y_title, tuple(dict.fromkeys(row["x"] for row in rows)) if words else (),
-        x_log=plot.x_scale == "log" or plot.x == LATENCY, y_log=plot.y_scale == "log",
+        x_levels=() if words else _named_on_x(plot, rows), x_log=plot.x_scale == "log" or plot.x == LATENCY, y_log=plot.y_scale == "log",
         bars=plot.mark == "bar", dense=plot.x in (TIME, LATENCY), shades=beside[0], events=beside[1],
     )  # fmt: skip
     measured = any(row["source"] == MEASURED for row in rows)
@@ -217,6 +217,13 @@ def _drawn(
     note = " ".join(filter(None, (_note(plot, rows), acted, clean(_not_drawn(beside[2])))))
     chart = Chart(key, title, note, "", lambda: dots_spec(dots)) if measured else None
     return Drawn(key, title, chart, rows, x_title, y_title, dense=dots.dense)
+
+
+def _named_on_x(plot: Plot, rows: Rows) -> Sequence[float]:
+    """Levels of a factor that was run or printed; between them there is nothing to read off."""
+    if plot.x in (TIME, LATENCY) or named(plot.x):
+        return ()
+    return sorted({row["x"] for row in rows})
 
 
 def _not_drawn(beyond: Sequence[str]) -> str:
