@@ -149,6 +149,19 @@ def test_a_half_written_result_says_so(tmp_path: Path) -> None:
     assert "half-written" in write_report(run, "html", charts=False).read_text()
 
 
+def test_what_a_half_written_result_was_offered_may_be_a_share_of_what_is_found(tmp_path: Path) -> None:
+    """How much that came to stands in the manifest, which is written last."""
+    run = make(tmp_path, partial=True)
+    planned = json.loads((run / "run.json").read_text())
+    said = json.dumps(planned).replace('"target": 600.0', '"target": {"of": "most", "share": 0.5}')
+    assert "most" in said
+    (run / "run.json").write_text(said)
+    text = text_of(run)
+    assert re.search(r"TOTAL\s+response\s+3,\d{3}", text), text
+    assert re.search(r"^run\s.*\sconstant\s", text, re.MULTILINE), text
+    assert "offered rate was not reached" not in text
+
+
 @pytest.mark.parametrize("gone", ["system.parquet", "engine/run.hdr", "engine/run.series.ndjson", "engine"])
 def test_a_half_written_result_may_lack_anything(tmp_path: Path, gone: str) -> None:
     run = make(tmp_path, partial=True)

@@ -102,7 +102,10 @@ def _plan(manifest: Mapping[str, Any], name: str) -> dict[str, Any]:
     load = part(manifest, "trial", "load")
     if name == "load":
         return {"kind": "load", "in_flight": load.get("load_clients")}
-    if rate := load.get("curve") or load.get("target"):
+    target, curve = load.get("target"), load.get("curve")
+    if target or curve:
+        # a share of a rate that the study finds while it runs: what that came to stands in the manifest alone
+        rate = None if isinstance(target, Mapping) else curve or target
         arrivals = {"kind": load.get("arrivals", "constant"), "rate": rate}
         return {
             "kind": "run",
