@@ -50,6 +50,12 @@ def test_a_busy_engine_does_not_sleep() -> None:
     assert "had no CPU left" in text(replace(FINE, phase=starved), "littles_law")
 
 
+@pytest.mark.parametrize(("unsent", "level"), [(1, "note"), (2, "warning")])
+def test_one_operation_of_ten_thousand_left_open_is_worth_a_note(unsent: int, level: str) -> None:
+    [found] = [one for one in derive(replace(FINE, phase=phase(unsent=unsent))) if one.kind == "censored"]
+    assert found.level == level
+
+
 def test_answers_after_the_end_are_no_breach_of_littles_law() -> None:
     """What is in flight when the phase's time ends is waited for: of a short run that is much of it."""
     few = phase(in_flight_cap=7)
@@ -108,7 +114,7 @@ CASES = [
         {"phase": failing(timeout=70, unavailable=30)},
         "100 of 10,000 operations failed (1 %): 70 timeout",
     ),
-    ("censored", {"phase": phase(unsent=5, unanswered=3)}, "5 operations that were due"),
+    ("censored", {"phase": phase(unsent=5, unanswered=3)}, "due and not sent (5), or had no answer yet (3)"),
     ("littles_law", {"phase": phase(in_flight_cap=16)}, "throughput x mean response is 8.0 (50 % off)"),
     ("littles_law", {"phase": phase(in_flight_cap=16)}, "had no CPU left"),
     ("littles_law", {"phase": phase(in_flight_cap=7)}, "8.0 (14 % off): responses add up to more time"),

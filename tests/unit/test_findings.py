@@ -22,7 +22,7 @@ PAPERS = ("cs4224-2014", "kuhlenkamp-2014", "load-management", "seis630", "sheth
 WITHOUT = {
     *(f"kuhlenkamp-2014/{name}" for name in (
         "node-size-cassandra", "node-size-hbase",
-        "same-load-hbase", "storage", "target-cassandra", "threads",
+        "storage", "target-cassandra", "threads",
         "workload-rsw", "workload-rw",
     )),
     *(f"sheth-2023/{name}" for name in (
