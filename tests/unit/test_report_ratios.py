@@ -12,6 +12,7 @@ from steelyard.analysis.evidence import Trials
 from steelyard.report.study.ratios import ADDED, _ours, _with_added
 from steelyard.spec.models import Point
 from steelyard.spec.ratios import KeptRatio
+from steelyard.spec.trials import data_to_memory
 
 TARGETS = [{"target": target} for target in ("250", "500", "max")]
 
@@ -42,6 +43,14 @@ def point(system: Mapping[str, Any] | None = None, timeline: Any = (), **search:
 def test_ours_come_from_settings_and_what_was_measured(of: Any, search: dict[str, Any], told: str) -> None:
     frame = trials(law, TARGETS, scatter=0.0)
     assert _ours(KeptRatio(of=of), [point(**search)], Trials(frame, ("target",))) == told
+
+
+@pytest.mark.parametrize("system", [{"kind": "cassandra"}, {"kind": "hbase", "replication": 1}])
+def test_memory_is_that_of_nodes_that_hold_data(system: dict[str, Any]) -> None:
+    """Masters of HBase that have a node of their own hold none."""
+    limited = {**system, "nodes": 2, "limits": {"memory_mib": 1024}}
+    [one], [two] = data_to_memory([point(limited)]), data_to_memory([point({**limited, "nodes": 4})])
+    assert one == 2 * two > 0
 
 
 ADDS = {"id": "join", "at": "1s", "do": "add", "nodes": 2}

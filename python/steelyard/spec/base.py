@@ -22,6 +22,11 @@ class SystemSettings(Model):
         return 1
 
     @property
+    def data_nodes(self) -> int:
+        """Nodes that hold data at its start."""
+        return self.size
+
+    @property
     def copies(self) -> int:
         """Replicas of a record."""
         return 1

@@ -176,6 +176,11 @@ class HBaseSystem(LocalSystem):
         return self.nodes + (self.master_nodes if self.roles == "dedicated" else 0)
 
     @property
+    def data_nodes(self) -> int:
+        """Nodes with a region server and a DataNode, or the one that is all."""
+        return self.nodes
+
+    @property
     def node_names(self) -> tuple[str, ...]:
         """Masters of their own, then the nodes; those in reserve last."""
         masters = tuple(f"master{n}" for n in range(1, self.size - self.nodes + 1))

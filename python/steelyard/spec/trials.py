@@ -221,5 +221,4 @@ def _share(point: Point) -> float | None:
     limits = getattr(point.system, "limits", None)
     if limits is None or limits.memory_mib is None:
         return None
-    memory = float(limits.memory_mib) * int(getattr(point.system, "size", 1)) * 2**20
-    return data_bytes(point) / memory
+    return data_bytes(point) / (limits.memory_mib * 2**20 * point.system.data_nodes)

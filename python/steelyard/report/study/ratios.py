@@ -59,10 +59,8 @@ def nodes_added(points: Sequence[Point]) -> list[float]:
     found = []
     for point in points:
         joined = sum(a.nodes for a in point.timeline if isinstance(a, Add) and not a.undo)
-        several = getattr(point.system, "datacenters", ())
-        start = point.system.size if several else getattr(point.system, "nodes", point.system.size)
         if joined:
-            found.append(joined / start)
+            found.append(joined / point.system.data_nodes)
     return found
 
 
