@@ -282,5 +282,5 @@ def test_an_axis_names_the_levels_that_were_run_and_over_time_round_seconds(draw
         axes = [layer["encoding"].get("x", {}).get("axis") for layer in chart.spec["layer"]]
         return [axis.get("values") for axis in axes if axis]
 
-    assert all(values == [1, 4, 16] for values in named("figure-ordered"))
+    assert {tuple(values or ()) for values in named("figure-ordered")} == {(1, 4, 16)}
     assert set(named("figure-rate")) == {None}

@@ -105,7 +105,7 @@ def _plan(manifest: Mapping[str, Any], name: str) -> dict[str, Any]:
     target, curve = load.get("target"), load.get("curve")
     if target or curve:
         # a share of a rate that the study finds while it runs: what that came to stands in the manifest alone
-        rate = None if isinstance(target, Mapping) else curve or target
+        rate = None if isinstance(target, Mapping) or load.get("curve_of") else curve or target
         arrivals = {"kind": load.get("arrivals", "constant"), "rate": rate}
         return {
             "kind": "run",

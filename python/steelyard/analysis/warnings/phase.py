@@ -13,7 +13,7 @@ LINGER_NS = 1_000_000
 UNREAD_SHARE = 0.1
 """Of the median service time: what is less changes no figure much."""
 FEW_CENSORED = 1e-4
-"""Of all operations: a tenth of what lies beyond p99.9; no percentile in a report is another for it."""
+"""Of all operations: a tenth of what lies beyond p99.9. Of an operation that is rare they may be more."""
 SHARED_CORES = 0.1
 """More than a tenth of the cores that servers run on is taken from what is measured."""
 

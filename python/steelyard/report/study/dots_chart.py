@@ -54,7 +54,7 @@ def _x(dots: Dots) -> alt.X:
 def _x_axis(dots: Dots) -> alt.Axis:
     """Labels that would lie on each other are left out."""
     if dots.x_levels:
-        return alt.Axis(values=list(dots.x_levels), labelOverlap="greedy", format=",~r")
+        return alt.Axis(values=list(dots.x_levels), labelOverlap="greedy", format=",.12~r")
     return alt.Axis(tickCount=8, format=",~r")
 
 

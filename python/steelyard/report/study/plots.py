@@ -209,7 +209,8 @@ def _drawn(
     x_title, y_title = plot.x_title or _x_axis(plot), plot.y_title or y_axis(plot)
     dots = Dots(
         rows, x_title, y_title, tuple(dict.fromkeys(row["x"] for row in rows)) if words else (),
-        x_levels=() if words else _named_on_x(plot, rows), x_log=plot.x_scale == "log" or plot.x == LATENCY, y_log=plot.y_scale == "log",
+        x_levels=() if words else _named_on_x(plot, rows),
+        x_log=plot.x_scale == "log" or plot.x == LATENCY, y_log=plot.y_scale == "log",
         bars=plot.mark == "bar", dense=plot.x in (TIME, LATENCY), shades=beside[0], events=beside[1],
     )  # fmt: skip
     measured = any(row["source"] == MEASURED for row in rows)
