@@ -23,9 +23,6 @@ WITHOUT = {
     *(f"kuhlenkamp-2014/{name}" for name in (
         "storage", "threads", "workload-rsw", "workload-rw",
     )),
-    *(f"sheth-2023/{name}" for name in (
-        "distribution",
-    )),
     "versions/cassandra-latency", "versions/hbase-latency",
 }  # fmt: skip
 """Studies of the papers that no page is of yet."""

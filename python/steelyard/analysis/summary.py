@@ -90,7 +90,7 @@ class Phase:
     operations: tuple[Operation, ...] = ()
     in_flight_cap: int | None = None
     target_per_s: float | None = None
-    """Offered rate, of a curve its mean; None in a closed loop, or where nothing tells of what it was a share."""
+    """Offered rate, of a curve its mean; None in a closed loop, or where it is a share of an unknown rate."""
     curve: bool = False
     """Whether the offered rate changed along a curve."""
     arrivals: str = "closed"

@@ -27,8 +27,8 @@ LIGHT: dict[str, Any] = {
     "rule": {"color": "#4a515c"},
     "title": {"anchor": "start", "color": "#1d232b", "fontSize": 14},
 }  # fmt: skip
-"""Look of chart files; the page has its own for light and dark. The padding is for readers without these fonts, whose
-own is wider (DejaVu by a sixth): what is as wide as they assume would be cut off."""
+"""Look of chart files; the page has its own for light and dark. The padding is for readers without these
+fonts, whose own is wider (DejaVu by a sixth): labels at the edges would be cut off."""
 
 
 def charts_of_interest(trial: TrialReport) -> dict[str, Chart]:

@@ -19,8 +19,8 @@ class KeptRatio(Model):
 
     of: Literal["data to memory", "rate to capacity", "bound to p99 at half load", "nodes added to nodes"]
     """`data to memory`: all copies over what nodes that hold data may use. `rate to capacity`: the rate that
-    is offered over the highest throughput. `bound to p99 at half load`: of a search for the highest rate. `nodes added
-    to nodes`: that a timeline adds, over those that hold data at its start; it stands on every page of a
-    study whose timelines add some."""
+    is offered over the highest throughput. `bound to p99 at half load`: of a search for the highest rate.
+    `nodes added to nodes`: that a timeline adds, over those that hold data at its start; it stands on every
+    page of a study whose timelines add some."""
     paper: Paper = None
     source: str = ""

@@ -221,4 +221,5 @@ def _share(point: Point) -> float | None:
     limits = getattr(point.system, "limits", None)
     if limits is None or limits.memory_mib is None:
         return None
-    return data_bytes(point) / (limits.memory_mib * 2**20 * point.system.data_nodes)
+    memory = float(limits.memory_mib) * 2**20 * point.system.data_nodes
+    return data_bytes(point) / memory
