@@ -50,9 +50,14 @@ def test_a_busy_engine_does_not_sleep() -> None:
     assert "had no CPU left" in text(replace(FINE, phase=starved), "littles_law")
 
 
-@pytest.mark.parametrize(("unsent", "level"), [(1, "note"), (2, "warning")])
-def test_one_operation_of_ten_thousand_left_open_is_worth_a_note(unsent: int, level: str) -> None:
-    [found] = [one for one in derive(replace(FINE, phase=phase(unsent=unsent))) if one.kind == "censored"]
+@pytest.mark.parametrize(
+    ("left", "level"),
+    [({"unsent": 1}, "note"), ({"unsent": 2}, "warning"), ({"unanswered": 1}, "warning")],
+)
+def test_one_operation_of_ten_thousand_that_was_not_sent_is_worth_a_note(
+    left: dict[str, int], level: str
+) -> None:
+    [found] = [one for one in derive(replace(FINE, phase=phase(**left))) if one.kind == "censored"]
     assert found.level == level
 
 

@@ -12,8 +12,8 @@ LINGER_NS = 1_000_000
 """Under a quantum answers may lie unread for so long at most: nothing is amiss then."""
 UNREAD_SHARE = 0.1
 """Of the median service time: what is less changes no figure much."""
-FEW_CENSORED = 1e-4
-"""Of all operations: a tenth of what lies beyond p99.9. Of an operation that is rare they may be more."""
+FEW_UNSENT = 1e-4
+"""Of all operations: what falls due in the last moment of a phase. An operation without an answer is none."""
 SHARED_CORES = 0.1
 """More than a tenth of the cores that servers run on is taken from what is measured."""
 
@@ -136,15 +136,15 @@ def errors(context: Context) -> Warned | None:
 def censored(context: Context) -> Warned | None:
     """Operations were due and had no answer when the phase ended."""
     phase = context.phase
-    open_ = phase.unsent + phase.unanswered
-    if not open_:
+    if not phase.unsent + phase.unanswered:
         return None
+    few = phase.unsent <= FEW_UNSENT * phase.total.count
     return Warned(
         "censored",
         f"When the phase {phase.name} ended operations were due and not sent ({phase.unsent:,}), or had no "
         f"answer yet ({phase.unanswered:,}). They are in 'all attempts' with the time they had waited, "
         "which is less than they would have taken.",
-        "note" if open_ <= FEW_CENSORED * phase.total.count else "warning",
+        "note" if few and not phase.unanswered else "warning",
     )
 
 

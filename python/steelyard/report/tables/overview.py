@@ -56,7 +56,7 @@ def phases(trial: TrialReport) -> Table:
 
 
 def _arrivals(phase: Phase) -> str:
-    if phase.closed or phase.target_per_s is None:
+    if phase.target_per_s is None:
         return phase.arrivals
     return f"{phase.arrivals}{', curve, mean' if phase.curve else ''} {digits(phase.target_per_s, 4)}/s"
 
