@@ -119,6 +119,18 @@ def test_a_server_without_pages_is_named_and_not_asked(monkeypatch: pytest.Monke
 
 
 @pytest.mark.usefixtures("cluster")
+def test_a_new_table_has_regions_for_each_server() -> None:
+    testbed = HBaseHostsTestbed(HBaseHostsSystem(hosts=("127.0.0.1",)))
+    assert testbed.driver()["regions"] == 1
+    testbed.up(lambda _: None)
+    assert testbed.driver()["regions"] == 6
+    said = HBaseHostsSystem.model_validate({"hosts": ("127.0.0.1",), "access": {"regions": 5}})
+    testbed = HBaseHostsTestbed(said)
+    testbed.up(lambda _: None)
+    assert testbed.driver()["regions"] == 5
+
+
+@pytest.mark.usefixtures("cluster")
 def test_ports_can_be_said_and_watching_left_out() -> None:
     said = {"hosts": ("127.0.0.1",), "master_info_port": 1, "region_server_info_port": 2}
     testbed = HBaseHostsTestbed(HBaseHostsSystem.model_validate(said))

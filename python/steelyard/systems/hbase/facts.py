@@ -14,13 +14,22 @@ from steelyard.systems.hbase.launch import USER, Launch
 from steelyard.systems.hbase.layout import DATANODE_PORT_STEP, OF_ROLE, HBaseSpec
 from steelyard.systems.hbase.versions import HDFS
 
+REGIONS_PER_SERVER = 3
+"""Of a new table: as many for each server as move when one comes or goes."""
+
 MACHINE, APART = "several nodes share one machine", "nodes are on several machines"
 
 
-def access_plan(access: HBaseAccess, regions: int) -> dict[str, Any]:
-    """The part of the driver's plan that follows from how the client uses the system."""
+def access_plan(access: HBaseAccess, servers: int) -> dict[str, Any]:
+    """The part of the driver's plan that follows from how the client uses the system.
+
+    Args:
+        access: as asked for.
+        servers: region servers, as far as they are known: a new table has regions for each.
+    """
+    regions = access.regions or REGIONS_PER_SERVER * servers or 1
     plan = access.model_dump(mode="json", exclude={"client_buffering_bytes"})
-    return {**plan, "client_buffering": access.client_buffering_bytes, "regions": access.regions or regions}
+    return {**plan, "client_buffering": access.client_buffering_bytes, "regions": regions}
 
 
 def node_facts(spec: HBaseSpec) -> dict[str, Any]:

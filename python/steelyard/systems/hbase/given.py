@@ -70,7 +70,7 @@ class HBaseHostsTestbed(NullTestbed):
             "registry": [str(place) for place in self.registry],
             "zookeeper": [str(place) for place in self.zookeeper],
             "zookeeper_parent": self.system.zookeeper_parent,
-            **access_plan(self.system.access, 1),
+            **access_plan(self.system.access, len(self._region_servers())),
             "user": self.system.user,
         }
 
@@ -155,10 +155,13 @@ class HBaseHostsTestbed(NullTestbed):
     def _pending(self) -> int:
         if not self._nodes:
             self._nodes = members.nodes(self._members())
-        servers = [member for node in self._nodes for member in node.members if member.role == REGIONSERVER]
+        servers = self._region_servers()
         if not servers:
             raise OSError("its master tells of no region server")
         return sum(admin.pending_at(web) for web in [members.web_of(server) for server in servers])
+
+    def _region_servers(self) -> list[Member]:
+        return [member for node in self._nodes for member in node.members if member.role == REGIONSERVER]
 
     def _latency_s(self) -> float:
         began = time.monotonic()

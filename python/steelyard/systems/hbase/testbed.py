@@ -54,7 +54,6 @@ from steelyard.watch.beans import Role
 from steelyard.watch.target import WatchTarget
 
 PARENT = "/hbase"
-REGIONS_PER_SERVER = 3
 FIRST = (ZOOKEEPER, NAMENODE, DATANODE)
 """What the others stand on."""
 
@@ -236,7 +235,7 @@ class HBaseTestbed(JoiningHBase, UpgradingHBase):
             "registry": places if self.line.registry else [],
             "zookeeper": [] if self.line.registry else places,
             "zookeeper_parent": self._parent,
-            **facts.access_plan(self.system.access, REGIONS_PER_SERVER * self.system.nodes),
+            **facts.access_plan(self.system.access, self.system.nodes),
             "user": None,
         }
 
