@@ -130,6 +130,14 @@ def test_the_small_form(tmp_path: Path) -> None:
     assert full == read(tmp_path, SWEEP)
 
 
+def test_a_form_may_leave_a_variant_out(tmp_path: Path) -> None:
+    text = SWEEP + "[small.variants.tuned]\nrun = false\n"
+    assert {p.variant for p in read(tmp_path, text, small=True).points} == {"plain"}
+    assert {p.variant for p in read(tmp_path, text).points} == {"plain", "tuned"}
+    none = fault(tmp_path, SWEEP, "variants.plain.run=false", "variants.tuned.run=false")
+    assert none == "variants: none of them is run"
+
+
 def test_the_form_not_asked_for_is_checked_too(tmp_path: Path) -> None:
     text = SWEEP + "[small.load]\nclints = 3\n"
     assert fault(tmp_path, text).startswith(

@@ -60,6 +60,8 @@ class Overlay(Model):
 
     only: Only = ()
     """Names of the systems this variant is run on. Empty = all."""
+    run: bool = True
+    """False leaves the variant out, as a small form may."""
     system: dict[str, Any] = Field(default_factory=dict)
     """Laid over every system."""
     systems: dict[str, dict[str, Any]] = Field(default_factory=dict)

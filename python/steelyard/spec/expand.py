@@ -113,7 +113,7 @@ def cells(sweep: Sweep, systems: Sequence[str]) -> Iterator[Combination]:
         factors = {n: f for n, f in sweep.factors.items() if _applies(f.only, system)}
         owner = {column: name for name, f in factors.items() for column in (f.zip or [name])}
         variants: Sequence[str | None] = [
-            v for v, o in sweep.variants.items() if _applies(o.only, system)
+            v for v, o in sweep.variants.items() if o.run and _applies(o.only, system)
         ] or [None]
         for variant in variants:
             for steps in product(*(f.steps(name) for name, f in factors.items())):
@@ -155,7 +155,9 @@ def _flatten_factors(draft: Draft) -> None:
 
 
 def _check_names(draft: Draft, sweep: Sweep) -> None:
-    """Systems that factors and variants name must be there."""
+    """Systems that factors and variants name must be there, and one variant be run, if there are any."""
+    if sweep.variants and not any(variant.run for variant in sweep.variants.values()):
+        raise InputError("variants: none of them is run", hint="leave out run = false in one of them")
     names = _systems(draft)
     if names and "system" in draft.data:
         said = draft.origins.get(("system",), "")
