@@ -125,3 +125,5 @@ def test_hbase_by_its_jmx(hbase3: HBaseTestbed, command: Start, way: str) -> Non
     assert all(name in text for name in names)
     masters = [node["name"] for node in one.trial().manifest["system"]["nodes"] if "master" in node["roles"]]
     assert len(masters) == 2
+    table = one.trial().manifest["engine"]["ready"]["table"]
+    assert (table["regions"], len(table["regions_by_server"])) == (9, 3)
