@@ -14,7 +14,7 @@ from test_host_port import StandIn
 
 from steelyard.errors import InfrastructureError, InputError
 from steelyard.hosts import cgroup, lacking, namespaces, records
-from steelyard.hosts.cgroup import Group
+from steelyard.hosts.cgroup import DiskRates, Group
 from steelyard.hosts.local import LocalHost
 from steelyard.hosts.place import Place
 from steelyard.spec.kind import declared
@@ -197,10 +197,10 @@ def test_a_node_s_disk_is_made_slow_and_quick_again(make: Make) -> None:
     cluster = make()
     assert isinstance(cluster, Throttles)
     here = cgroup.device_of(cluster.folder)
-    cluster.throttle("node2", 0.0, 3.0)
+    cluster.throttle("node2", DiskRates(write_mib=3))
     assert rules(cluster.nodes[0].group) == set()
     assert rules(cluster.nodes[1].group) == {(here, "write", 3 << 20)}
-    cluster.throttle("node2", 0.0, 0.0)
+    cluster.throttle("node2", DiskRates())
     assert rules(cluster.nodes[1].group) == set()
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from steelyard.errors import InfrastructureError
 from steelyard.hosts import cgroup, lacking, mounts, namespaces, process
+from steelyard.hosts.cgroup import DiskRates
 from steelyard.hosts.clusters import Claim
 from steelyard.hosts.host import Command
 from steelyard.hosts.local import LocalHost
@@ -232,33 +233,37 @@ def until_answered(place: Place) -> bytes:
 def test_a_disk_is_made_slow_and_quick_again(host: LocalHost, tmp_path: Path) -> None:
     group = host.make_group("fails", "node1")
     here = cgroup.device_of(tmp_path)
-    host.throttle(group, 0.0, 2.0, tmp_path)
+    host.throttle(group, DiskRates(write_mib=2), tmp_path)
     assert rules(group) == {(here, "write", 2 << 20)}
-    host.throttle(group, 1.0, 0.0, tmp_path)
-    assert rules(group) == {(here, "read", 1 << 20)}
-    host.throttle(group, 0.0, 0.0, tmp_path)
+    host.throttle(group, DiskRates(read_mib=1, read_iops=100), tmp_path)
+    assert rules(group) == {(here, "read", 1 << 20), (here, "reads", 100)}
+    host.throttle(group, DiskRates(), tmp_path)
     assert rules(group) == set()
 
 
 def rules(group: cgroup.Group) -> set[tuple[str, str, int]]:
-    """(disk, "read" or "write", bytes a second) as the kernel tells them."""
+    """(disk, what is limited, bytes or operations a second) as the kernel tells them."""
     if "unified" in group.folders:
         lines = (group.folders["unified"] / "io.max").read_text().splitlines()
         words = [(line.split()[0], dict(part.split("=") for part in line.split()[1:])) for line in lines]
-        found = [(disk, what, given[key]) for disk, given in words for what, key in KEYS.items()]
+        found = [(disk, what, given[key]) for disk, given in words for what, (key, _) in KEYS.items()]
         return {(disk, what, int(value)) for disk, what, value in found if value != "max"}
     return {
         (disk, what, int(value))
         for what in KEYS
-        for disk, value in map(str.split, told(group, what).splitlines())
+        for disk, value in map(str.split, told(group, KEYS[what][1]).splitlines())
     }
 
 
-KEYS = {"read": "rbps", "write": "wbps"}
+KEYS = {
+    "read": ("rbps", "read_bps"), "write": ("wbps", "write_bps"),
+    "reads": ("riops", "read_iops"), "writes": ("wiops", "write_iops"),
+}  # fmt: skip
+"""What is limited -> how version 2 and version 1 call it."""
 
 
 def told(group: cgroup.Group, what: str) -> str:
-    return (group.folders["blkio"] / f"blkio.throttle.{what}_bps_device").read_text()
+    return (group.folders["blkio"] / f"blkio.throttle.{what}_device").read_text()
 
 
 def test_what_is_missing_is_told_by_capability(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

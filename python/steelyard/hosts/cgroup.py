@@ -23,8 +23,28 @@ CONTROLLERS = ("cpu", "cpuacct", "memory", "blkio")
 """What version 1 mounts one by one; version 2 calls the last "io" and has the second within the first."""
 
 
-READ, WRITTEN = ("rbps", "read_bps"), ("wbps", "write_bps")
-"""Bytes a second, as versions 2 and 1 call them."""
+@dataclass(frozen=True)
+class DiskRates:
+    """What a node's processes may read and write a second; 0 = as much as there is.
+
+    Attributes:
+        read_mib, write_mib: MiB/s.
+        read_iops, write_iops: operations/s, as the kernel hands them to the disk.
+    """
+
+    read_mib: float = 0
+    write_mib: float = 0
+    read_iops: int = 0
+    write_iops: int = 0
+
+    def by_name(self) -> dict[tuple[str, str], int]:
+        """(name in version 2, name in version 1) -> bytes or operations a second."""
+        return {
+            ("rbps", "read_bps"): round(self.read_mib * (1 << 20)),
+            ("wbps", "write_bps"): round(self.write_mib * (1 << 20)),
+            ("riops", "read_iops"): self.read_iops,
+            ("wiops", "write_iops"): self.write_iops,
+        }
 
 
 @dataclass(frozen=True)
@@ -70,18 +90,17 @@ def limit(group: Group, limits: NodeLimits, folder: Path) -> None:
         _write(group, "unified", "memory.max", str(limits.memory_mib << 20))
     elif limits.memory_mib:
         _write(group, "memory", "memory.limit_in_bytes", str(limits.memory_mib << 20))
-    mib = 1 << 20
-    wanted = {
-        READ: limits.disk_read_mib_per_s and round(limits.disk_read_mib_per_s * mib),
-        WRITTEN: limits.disk_write_mib_per_s and round(limits.disk_write_mib_per_s * mib),
-        ("riops", "read_iops"): limits.disk_read_iops,
-        ("wiops", "write_iops"): limits.disk_write_iops,
-    }
-    if chosen := {what: value for what, value in wanted.items() if value}:
+    rates = DiskRates(
+        limits.disk_read_mib_per_s or 0,
+        limits.disk_write_mib_per_s or 0,
+        limits.disk_read_iops or 0,
+        limits.disk_write_iops or 0,
+    )
+    if chosen := {name: value for name, value in rates.by_name().items() if value}:
         _limit_disk(group, device_of(folder), chosen)
 
 
-def throttle(group: Group, read_mib: float, write_mib: float, folder: Path) -> None:
+def throttle(group: Group, rates: DiskRates, folder: Path) -> None:
     """Change what its processes may read from, and write to, the disk that `folder` is on.
 
     Version 1 counts what a process writes and waits for (synced, or past the page cache); what the kernel
@@ -89,15 +108,13 @@ def throttle(group: Group, read_mib: float, write_mib: float, folder: Path) -> N
 
     Args:
         group: of the node.
-        read_mib: MiB/s; 0 lifts the limit.
-        write_mib: MiB/s; 0 lifts the limit.
+        rates: what is allowed from now on; 0 lifts a limit.
         folder: where its data is.
 
     Raises:
         InfrastructureError: it is on no disk of its own, or this user may not.
     """
-    wanted = {READ: round(read_mib * (1 << 20)), WRITTEN: round(write_mib * (1 << 20))}
-    _limit_disk(group, device_of(folder), wanted)
+    _limit_disk(group, device_of(folder), rates.by_name())
 
 
 def _limit_disk(group: Group, device: str, wanted: Mapping[tuple[str, str], int]) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from steelyard.errors import InfrastructureError
 from steelyard.hosts.artifacts import Jars
-from steelyard.hosts.cgroup import Group
+from steelyard.hosts.cgroup import DiskRates, Group
 from steelyard.hosts.clusters import Claim
 from steelyard.hosts.files import Entry
 from steelyard.hosts.java import Java
@@ -209,8 +209,8 @@ class Host(Protocol):
         """Let packets into and out of it again."""
         ...
 
-    def throttle(self, group: Group, read_mib: float, write_mib: float, folder: Path) -> None:
-        """Limit a group's use of the disk that `folder` is on, in MiB/s; 0 lifts a limit."""
+    def throttle(self, group: Group, rates: DiskRates, folder: Path) -> None:
+        """Limit a group's use of the disk that `folder` is on."""
         ...
 
     def stop_disk(self, folder: Path) -> None:

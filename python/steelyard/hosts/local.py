@@ -27,7 +27,7 @@ from steelyard.hosts import (
     records,
 )
 from steelyard.hosts.artifacts import Jars
-from steelyard.hosts.cgroup import Group
+from steelyard.hosts.cgroup import DiskRates, Group
 from steelyard.hosts.clusters import Claim
 from steelyard.hosts.files import LocalFiles
 from steelyard.hosts.host import Abilities, Command, Watch
@@ -211,9 +211,9 @@ class LocalHost(LocalFiles):
         """See `Host`."""
         namespaces.join(cluster, namespace)
 
-    def throttle(self, group: Group, read_mib: float, write_mib: float, folder: Path) -> None:
+    def throttle(self, group: Group, rates: DiskRates, folder: Path) -> None:
         """See `Host`."""
-        cgroup.throttle(group, read_mib, write_mib, folder)
+        cgroup.throttle(group, rates, folder)
 
     def stop_disk(self, folder: Path) -> None:
         """See `Host`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from pydantic import NonNegativeFloat
+from pydantic import NonNegativeFloat, NonNegativeInt
 
 from steelyard.spec.action_base import AnyNode, OneNode
 
@@ -52,6 +52,9 @@ class Throttle(AnyNode):
     read_mib: NonNegativeFloat = 0
     """MiB/s; 0 lifts that limit."""
     write_mib: NonNegativeFloat = 0
+    read_iops: NonNegativeInt = 0
+    """Operations a second, as the kernel hands them to the disk; 0 lifts that limit."""
+    write_iops: NonNegativeInt = 0
 
 
 class PowerLoss(AnyNode):

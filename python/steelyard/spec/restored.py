@@ -57,5 +57,6 @@ def _as_given(action: Any, system: Any) -> bool:
         return False
     if action.what == "resize":
         return bool((action.cpu or None) == limits.cpu)
-    asked = (limits.disk_read_mib_per_s, limits.disk_write_mib_per_s, limits.disk_read_iops)
-    return not any((action.read_mib, action.write_mib, *asked, limits.disk_write_iops))
+    first = (limits.disk_read_mib_per_s, limits.disk_write_mib_per_s, limits.disk_read_iops)
+    now = (action.read_mib, action.write_mib, action.read_iops, action.write_iops)
+    return not any((*now, *first, limits.disk_write_iops))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
+from steelyard.hosts.cgroup import DiskRates
 from steelyard.hosts.say import Say
 
 
@@ -161,8 +162,8 @@ class Partitions(Protocol):
 class Throttles(Protocol):
     """A node's disk can be made slow."""
 
-    def throttle(self, node: str, read_mib: float, write_mib: float) -> None:
-        """Limit what it reads and writes, each in MiB/s; 0 lifts that limit."""
+    def throttle(self, node: str, rates: DiskRates) -> None:
+        """Limit what it reads and writes."""
         ...
 
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import NoReturn
 
 from steelyard.errors import InputError, SteelyardError
+from steelyard.hosts.cgroup import DiskRates
 from steelyard.hosts.say import Say
 from steelyard.spec.local import LocalSystem
 from steelyard.systems import node
@@ -53,10 +54,10 @@ class FaultyCluster(RunningCluster[NodeT]):
         if self.system.disk_mib:
             self.host_of(spec).sync(spec.folder)
 
-    def throttle(self, name: str, read_mib: float, write_mib: float) -> None:
-        """Limit what a node reads and writes on its disk, in MiB/s; 0 lifts that limit."""
+    def throttle(self, name: str, rates: DiskRates) -> None:
+        """Limit what a node reads and writes on its disk."""
         found = self.node(name)
-        found.host.throttle(found.group, read_mib, write_mib, found.spec.folder)
+        found.host.throttle(found.group, rates, found.spec.folder)
 
     def power_loss(self, names: Sequence[str], note: Note, say: Say) -> None:
         """Cut nodes' power at once, and start them again; returns when all serve.

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.errors import InfrastructureError, SteelyardError
+from steelyard.hosts.cgroup import DiskRates
 from steelyard.hosts.say import Say
 from steelyard.lab.timeline.commands import Cancelled, last_line, run_command, until_it_succeeds
 from steelyard.spec.triggers import Command
@@ -159,6 +160,10 @@ def is_missed(testbed: Any, node: str) -> bool | None:
         return None
 
 
+def _rates(action: Any) -> DiskRates:
+    return DiskRates(action.read_mib, action.write_mib, action.read_iops, action.write_iops)
+
+
 def _resize(action: Any, nodes: Sequence[str], context: Context) -> None:
     for node in _each_in_turn(nodes, context):
         context.testbed.resize(node, action.cpu or None)
@@ -235,7 +240,7 @@ HOW: Mapping[str, How] = {
     "resize": _resize,
     "partition": _noticed(lambda bed, _, node, __: bed.partition(node), "cut", missed=True),
     "heal": _noticed(lambda bed, _, node, __: bed.heal(node), "healed", missed=False),
-    "throttle": _each(lambda bed, a, node, __: bed.throttle(node, a.read_mib, a.write_mib), "throttled"),
+    "throttle": _each(lambda bed, a, node, __: bed.throttle(node, _rates(a)), "throttled"),
     "stream-limit": _each(lambda bed, a, node, __: bed.limit_streams(node, a.mbit), "limited"),
     "compaction-limit": _each(lambda bed, a, node, __: bed.limit_compactions(node, a.mbit), "limited"),
     "balance": _balance,

@@ -28,7 +28,12 @@ STARTED = "The cluster's start is not held to it: it holds from the moment that 
 CHANGED = "What actions hold nodes to, they hold them to from when each was done."
 PLANNED = "by actions, as planned"
 CHANGES = {
-    "throttle": {"read_mib": "{} MiB/s read", "write_mib": "{} MiB/s written"},
+    "throttle": {
+        "read_mib": "{} MiB/s read",
+        "write_mib": "{} MiB/s written",
+        "read_iops": "{} reads/s",
+        "write_iops": "{} writes/s",
+    },
     "resize": {"cpu": "{} cores"},
 }
 """Actions by which limits change -> how what they ask is told; 0 asks for none."""
