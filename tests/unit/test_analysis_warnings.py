@@ -61,6 +61,13 @@ def test_one_operation_of_ten_thousand_that_was_not_sent_is_worth_a_note(
     assert found.level == level
 
 
+def test_clients_that_send_what_was_collected_are_busy() -> None:
+    """With a client's buffer whoever fills it sends it, which is no operation of its own."""
+    sends = Operation("FLUSH", 160, 160, 0, {}, 0.0, response=Distribution(count=160, mean_ns=5e8))
+    assert "littles_law" in kinds(Context(phase=phase(in_flight_cap=16)))
+    assert "littles_law" not in kinds(Context(phase=phase(in_flight_cap=16, operations=(sends,))))
+
+
 def test_answers_after_the_end_are_no_breach_of_littles_law() -> None:
     """What is in flight when the phase's time ends is waited for: of a short run that is much of it."""
     few = phase(in_flight_cap=7)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from steelyard.analysis.offered import kept, little
+from steelyard.analysis.spread import FLUSH
 from steelyard.analysis.summary import Phase
 from steelyard.analysis.warnings.base import Check, Context, Warned, kinds, percent
 
@@ -153,6 +154,7 @@ def littles_law(context: Context) -> Warned | None:
     phase, mean = context.phase, context.phase.total.response.mean_ns
     if not phase.closed or not phase.in_flight_cap or mean is None or phase.total.failed:
         return None
+    mean += _sending_ns(phase)
     found = little(phase.in_flight_cap, phase.total.rate_per_s, mean / 1e9)
     if found.holds or found.clients < found.found <= found.clients * _with_the_last(phase):
         return None
@@ -161,6 +163,12 @@ def littles_law(context: Context) -> Warned | None:
         f"{phase.in_flight_cap} client{'s' * (phase.in_flight_cap != 1)}, but throughput x mean response is "
         f"{found.found:.1f} ({percent(found.deviation)} off): {_outside(context, phase.in_flight_cap, mean)}",
     )
+
+
+def _sending_ns(phase: Phase) -> float:
+    """What clients spend on sending collected writes, for each operation: that is no operation of its own."""
+    sent = (op for op in phase.operations if op.name == FLUSH)
+    return sum(op.count * (op.response.mean_ns or 0) for op in sent) / max(phase.total.count, 1)
 
 
 def _with_the_last(phase: Phase) -> float:
