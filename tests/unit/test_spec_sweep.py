@@ -14,7 +14,7 @@ from steelyard.spec.factors import short_names
 from steelyard.spec.models import Study
 from steelyard.spec.read import both_forms, read_study
 from steelyard.spec.schema import study_schema
-from steelyard.spec.shipped import find_study, shipped
+from steelyard.spec.shipped import find_studies, find_study, shipped
 from steelyard.spec.system import CassandraSystem, EmbeddedSystem
 from steelyard.spec.trials import trials
 
@@ -136,6 +136,43 @@ def test_a_form_may_leave_a_variant_out(tmp_path: Path) -> None:
     assert {p.variant for p in read(tmp_path, text).points} == {"plain", "tuned"}
     none = fault(tmp_path, SWEEP, "variants.plain.run=false", "variants.tuned.run=false")
     assert none == "variants: none of them is run"
+    near = "no variant 'tund' (did you mean 'tuned'?); there are: plain, tuned"
+    assert fault(tmp_path, SWEEP, "variants.tund.run=false") == f"--set variants.tund.run: {near}"
+    assert (
+        fault(tmp_path, text.replace("small.variants.tuned", "small.variants.tund")) == f"s.toml:39: {near}"
+    )
+
+
+@pytest.mark.parametrize("fewer", ["variants.tuned.run=false", "factors.clients=[4]"])
+def test_who_asks_for_fewer_levels_keeps_the_claims(tmp_path: Path, fewer: str) -> None:
+    claim = """
+[[claims]]
+id = "quicker"
+statement = "Tuned with one client is quicker."
+metric = "ok_per_s"
+[claims.check]
+kind = "ratio"
+direction = "above"
+numerator = { where = { variant = "tuned", clients = 1 } }
+denominator = { where = { variant = "plain", clients = 1 } }
+"""
+    text = SWEEP[: SWEEP.index("[small.factors]")] + claim
+    assert len(read(tmp_path, text, fewer).claims) == 1
+    assert "no level '3'" in fault(tmp_path, text.replace("clients = 1 }", "clients = 3 }"))
+
+
+def test_a_mistake_in_a_setting_is_told_without_what_follows_from_it(tmp_path: Path) -> None:
+    claim = """
+[[claims]]
+id = "up"
+statement = "It rises with clients."
+metric = "ok_per_s"
+check = { kind = "trend", factor = "clients", direction = "up" }
+"""
+    text = SWEEP[: SWEEP.index("[small.factors]")] + claim
+    assert fault(tmp_path, text, "load.duration=3").splitlines() == [
+        "--set load.duration: unknown key 'duration' in load (did you mean 'duration_s'?)"
+    ]
 
 
 def test_the_form_not_asked_for_is_checked_too(tmp_path: Path) -> None:
@@ -310,6 +347,13 @@ def test_shipped_studies_are_whole() -> None:
 def test_a_study_by_name_or_path(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no study 'noise-flor' \(did you mean 'noise-floor'\?\)"):
         find_study("noise-flor")
+    with pytest.raises(InputError, match=r"several studies are called 'threads': kuhl.*, sheth-2023/threads"):
+        find_study("threads")
+    with pytest.raises(InputError, match="'seis630' is a folder of studies: seis630/partitioners, "):
+        find_study("seis630")
+    assert find_study("racks") == find_study("seis630/racks")
+    assert list(find_studies("racks")) == ["seis630/racks"]
+    assert len(find_studies("versions")) == 4
     assert find_study("here.toml") == Path("here.toml")
     assert find_study(str(tmp_path)) == tmp_path
 

@@ -64,7 +64,8 @@ def show(
 )
 def needs(
     studies: Annotated[
-        list[str] | None, typer.Argument(help="Shipped studies, or folders of them.  [default: all]")
+        list[str] | None,
+        typer.Argument(help="Shipped studies, folders of them, or TOML files.  [default: all shipped ones]"),
     ] = None,
     *,
     format_: Format = "text",
@@ -76,15 +77,10 @@ def needs(
     require_format(format_)
     from steelyard.report.needs import needs_of, page, render_json
     from steelyard.spec.read import both_forms
-    from steelyard.spec.shipped import shipped
+    from steelyard.spec.shipped import find_studies, shipped
 
-    known = shipped()
-    folders = {name.split("/")[0] for name in known if "/" in name}
-    for name in studies or ():
-        if name not in known and name not in folders:
-            raise InputError(f"no study '{name}'{nearest(name, [*known, *folders])}")
-    chosen = [name for name in known if not studies or name in studies or name.split("/")[0] in {*studies}]
-    found = {name: needs_of(full, small) for name in chosen for full, small in [both_forms(known[name])]}
+    chosen = shipped() if not studies else {n: p for word in studies for n, p in find_studies(word).items()}
+    found = {name: needs_of(*both_forms(path)) for name, path in chosen.items()}
     put_out(page(found), lambda: render_json(found), format_, out, "needs")
 
 

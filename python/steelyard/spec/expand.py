@@ -71,9 +71,9 @@ def expand(draft: Draft, folder: Path | None = None) -> Study:
     points = reserving(points)
     with faults:
         check_timelines(sweep.timelines, points, draft.origins)
-    with faults:
-        check_asked(sweep, points, draft.origins)
-    if not faults.lines:  # else points are missing that may offer a share
+    if not faults.lines:  # else points are missing that claims name, or that may offer a share
+        with faults:
+            check_asked(sweep, points, draft.origins)
         with faults:
             check_rates(sweep.rates, points, draft)
     with faults:

@@ -8,7 +8,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from steelyard.errors import InputError
+from steelyard.errors import InputError, nearest
 from steelyard.spec.draft import Draft, place_of
 from steelyard.spec.embed import forget_whence
 from steelyard.spec.expand import expand
@@ -67,6 +67,8 @@ def _read(path: Path) -> tuple[Draft, Draft]:
 def _form(draft: Draft, small: Draft | None, overrides: Sequence[str], path: Path) -> Study:
     draft = draft.copy()
     if small is not None:
+        for name in small.table(("variants",)):
+            _known_variant(draft, name, small.origins.get(("variants", name), "[small]"))
         forget_whence(draft, ("load",), small.table(("load",)))
         draft.put_all(deepcopy(small.data), small.origins)
         draft.put(("form",), "small", "--small")
@@ -76,6 +78,14 @@ def _form(draft: Draft, small: Draft | None, overrides: Sequence[str], path: Pat
         put_override(draft, override)
     resolve_paths(draft, path.parent)
     return expand(draft, path.parent)
+
+
+def _known_variant(draft: Draft, name: str, said: str) -> None:
+    """What is laid over a study changes the variants it has: a misspelled one would run beside them."""
+    known = list(draft.table(("variants",)))
+    if name not in known:
+        there = f"; there are: {', '.join(known)}" if known else "; this study has none"
+        raise InputError(f"{said}: no variant '{name}'{nearest(name, known)}{there}")
 
 
 def _spell_out_base(draft: Draft) -> None:
@@ -95,6 +105,8 @@ def put_override(draft: Draft, text: str) -> None:
         raise InputError(f"--set {text}: expected path=value, e.g. --set workload.records=50000")
     if place == ("workload",):
         place = ("workload", "base")
+    if place[0] == "variants" and len(place) > 1:
+        _known_variant(draft, str(place[1]), f"--set {dotted.strip()}")
     if place == ("workload", "base"):
         draft.put(place, value.strip("\"'"), f"--set {dotted.strip()}")
         return

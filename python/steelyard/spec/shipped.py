@@ -29,18 +29,33 @@ def _studies(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def find_study(word: str) -> Path:
-    """The file that a word means: a path, or a shipped study's name.
+    """The file that a word means: a path, or a shipped study's name, or its last part where one alone has it.
 
     Raises:
-        InputError: it is neither; the nearest shipped name is told.
+        InputError: it is none; the nearest shipped name is told, of a folder what is in it.
     """
     path = Path(word)
     if path.exists() or path.suffix == ".toml":
         return path
     known = shipped()
-    if word not in known:
-        raise InputError(
-            f"no study '{word}'{nearest(word, known)}",
-            hint="give a TOML file, or a name of `steelyard studies list`",
-        )
-    return known[word]
+    found = [word] if word in known else [name for name in known if name.endswith(f"/{word}")]
+    if len(found) == 1:
+        return known[found[0]]
+    hint = "give a TOML file, or a name of `steelyard studies list`"
+    inside = [name for name in known if name.startswith(f"{word.rstrip('/')}/")]
+    if inside:
+        raise InputError(f"'{word}' is a folder of studies: {', '.join(inside)}", hint="give one of them")
+    if found:
+        raise InputError(f"several studies are called '{word}': {', '.join(found)}", hint="give one of them")
+    words = [*known, *(name.rpartition("/")[2] for name in known)]
+    raise InputError(f"no study '{word}'{nearest(word, words)}", hint=hint)
+
+
+def find_studies(word: str) -> dict[str, Path]:
+    """Name -> file of each study that a word means: a folder of shipped ones, or what `find_study` finds."""
+    known = shipped()
+    inside = {name: path for name, path in known.items() if name.startswith(f"{word.rstrip('/')}/")}
+    if inside and not Path(word).is_file():
+        return inside
+    path = find_study(word)
+    return {next((name for name, file in known.items() if file == path), word): path}
