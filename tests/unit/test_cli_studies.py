@@ -104,7 +104,7 @@ def test_what_does_not_go_with_resume(tmp_path: Path) -> None:
 
 def test_a_dry_run_of_a_sweep_says_what_it_assumes(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["run", written(tmp_path), "--dry-run"])
-    assert "4 trials; nothing was started of 2 points, order random, reset fresh" in result.stdout
+    assert "4 trials of 2 points, order random, reset fresh; nothing was started" in result.stdout
     assert "assumed: null: serves after 0 s" in result.stdout
 
 

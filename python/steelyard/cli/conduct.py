@@ -183,7 +183,8 @@ def _searches(study: Study, planned: list[Trial]) -> list[str]:
     for name, sizes in found.items():
         nodes = ", ".join(str(size) for size in sorted({size for size in sizes if size is not None}))
         many = f"{len(sizes)} search{'es' * (len(sizes) > 1)}"
-        lines.append(f"rate {name}: {many} before the first trial" + (f", on {nodes} nodes" if nodes else ""))
+        on = f", on {nodes} node{'s' * (nodes != '1')}" if nodes else ""
+        lines.append(f"rate {name}: {many} before the first trial{on}")
     return lines
 
 
@@ -195,7 +196,7 @@ def _size(study: Study, planned: list[Trial]) -> str:
         f" of {len(study.cells)} points, order {study.order}, reset {study.reset}" if study.points else ""
     )
     return (
-        f"{count}; nothing was started{points}\n"
+        f"{count}{points}; nothing was started\n"
         f"{about(seconds)}; disk: about {bytes_text(needs.disk_bytes)} at a time for the systems, "
         f"{bytes_text(needs.results_bytes)} for the results{_beyond(study, needs.seconds)}"
     )
@@ -207,8 +208,13 @@ def _beyond(study: Study, plan_s: float) -> str:
     if budget.fixed or len(study.cells) * study.repetitions == 1:
         return ""
     allowed = about(plan_s if budget.time_s is None else budget.time_s)
-    most = f", and up to {budget.most(study.repetitions)} repetitions of a point until "
-    added = most + (f"{count} claims are decided" if count > 1 else "the claim is decided") if count else ""
+    most = budget.most(study.repetitions)
+    until = f"{count} claims and checks are decided" if count > 1 else "the claim is decided"
+    added = (
+        f", and up to {most} repetitions of a point until {until}"
+        if count and most > study.repetitions
+        else ""
+    )
     return f"\nbeyond the plan, {allowed} at most: what was disturbed is run again{added} (--fixed: nothing)"
 
 

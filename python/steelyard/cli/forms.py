@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.markup import escape
 
+from steelyard.analysis.warnings.base import percent
 from steelyard.results.flat import flat
 from steelyard.results.store import study_values
 from steelyard.spec.asked import Asked
@@ -68,5 +69,5 @@ def _data_to_memory(study: Study) -> str:
     shares = data_to_memory(study.cells)
     if not shares:
         return ""
-    least, most = (f"{100 * share:.2g} %" for share in (min(shares), max(shares)))
+    least, most = (percent(share) for share in (min(shares), max(shares)))
     return least if least == most else f"{least} to {most}"

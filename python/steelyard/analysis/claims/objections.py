@@ -49,15 +49,16 @@ def not_counted(cells: Judged) -> tuple[str, ...]:
 
 
 def once(told: Iterable[tuple[Cell, str]]) -> tuple[str, ...]:
-    """Each reason once: of several cells the first is named."""
+    """Each reason once: of more than two cells the first is named."""
     found: dict[str, list[str]] = {}
     for cell, reason in told:
         of = found.setdefault(reason, [])
         of += [cell.name] if cell.name not in of else []
-    return tuple(
-        f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: {reason}"
-        for reason, names in found.items()
-    )
+    return tuple(f"{_listed(names)}: {reason}" for reason, names in found.items())
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
 
 
 def one_start(lines: Iterable[Sequence[Cell]]) -> tuple[str, ...]:

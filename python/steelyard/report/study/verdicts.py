@@ -94,7 +94,7 @@ def grounds(answer: Answer) -> Iterator[tuple[str, str]]:
         uncovered = verdict.direction == UNCOVERED and place == 0
         yield "not covered" if uncovered else "undecided", clean(reason)
     for reason in verdict.left_out:
-        yield "left out", clean(reason)
+        yield "trials", clean(reason)
     for why, borne in answer.why:
         yield "why", why_line(why, borne)
     if claim.unsteady:
