@@ -226,6 +226,9 @@ def test_a_wrong_folder_is_told_politely(tmp_path: Path, sample: Path) -> None:
 
 def test_one_trial_alone_can_be_reported(sample: Path) -> None:
     assert "READ" in text_of(sample / "trials" / "001")
+    assert "READ" in text_of(sample / "trials" / "1"), "as tables number them"
+    with pytest.raises(InputError, match="there is no folder"):
+        text_of(sample / "trials" / "99")
 
 
 def test_out_is_obeyed(sample: Path, tmp_path: Path) -> None:

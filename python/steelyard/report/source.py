@@ -77,9 +77,18 @@ def open_source(folder: Path) -> RunSource:
     """
     from steelyard.results.read import open_run
 
+    folder = _numbered(folder)
     if not any((folder / name).exists() for name in ("run.json", "manifest.json", "engine")):
         raise InputError(_no_result(folder), hint="give the folder that holds run.json, e.g. results/RUN")
     return open_run(folder)
+
+
+def _numbered(folder: Path) -> Path:
+    """A trial's folder by its number as tables tell it: `trials/7` is `trials/007`."""
+    if folder.exists() or folder.parent.name != "trials" or not folder.name.isdigit():
+        return folder
+    beside = (one for one in folder.parent.glob("*") if one.name.isdigit())
+    return next((one for one in beside if int(one.name) == int(folder.name)), folder)
 
 
 def _no_result(folder: Path) -> str:
