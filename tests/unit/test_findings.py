@@ -21,7 +21,7 @@ COMMAND = re.compile(r"`steelyard run ([\w/.-]+)[^`]*`")
 PAPERS = ("cs4224-2014", "kuhlenkamp-2014", "load-management", "seis630", "sheth-2023", "versions")
 WITHOUT = {
     *(f"kuhlenkamp-2014/{name}" for name in (
-        "workload-rsw", "workload-rw",
+        "workload-rsw",
     )),
     "versions/cassandra-latency", "versions/hbase-latency",
 }  # fmt: skip
