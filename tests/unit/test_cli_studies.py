@@ -11,7 +11,10 @@ from typer.testing import CliRunner
 from steelyard.cli import app
 from steelyard.hosts.host import Abilities
 from steelyard.hosts.local import LocalHost
+from steelyard.lab.room import Room, shortages
 from steelyard.results.disturbance import Disturbance
+from steelyard.spec.read import read_study
+from steelyard.spec.trials import trials
 
 
 def fault(*words: str) -> str:
@@ -119,6 +122,20 @@ def test_quotas_that_the_host_cannot_keep_are_told_before_anything_starts(
     line = f"1 of 1 trials would not count: CPU quotas of their nodes sum to 12.5 cores, of the {cores} of"
     assert (line in CliRunner().invoke(app, words).stdout) is told
     assert line not in CliRunner().invoke(app, [*words, "--server-hosts", "a,b,c"]).stdout
+
+
+@pytest.mark.parametrize(
+    ("memory_gib", "free_gib", "told"),
+    [(23, 500, ["memory"]), (64, 20, ["disk"]), (64, 500, []), (8, 1, ["memory", "disk"])],
+)
+def test_memory_and_disk_that_are_not_there_are_told(
+    tmp_path: Path, memory_gib: int, free_gib: int, told: list[str]
+) -> None:
+    said = '[system]\nkind = "cassandra"\nnodes = 3\nlimits = { cpu = 1.0, memory_mib = 15360 }\n'
+    (tmp_path / "s.toml").write_text(said + '[workload]\nbase = "a"\nrecords = 10_000_000\n')
+    lines = shortages(trials(read_study(tmp_path / "s.toml")), Room(64, memory_gib << 30, free_gib << 30))
+    assert [next(word for word in ("memory", "disk") if f"of {word}" in line) for line in lines] == told
+    assert all(line.startswith("warning: ") for line in lines)
 
 
 def test_studies_are_listed_and_shown() -> None:

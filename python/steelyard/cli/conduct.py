@@ -14,7 +14,8 @@ from steelyard.cli.points import show_claims, show_points
 from steelyard.errors import InfrastructureError, Interrupted, SteelyardError
 from steelyard.hosts.local import LocalHost
 from steelyard.lab.progress import make_show
-from steelyard.lab.study import Outcome, check_able, overbooked
+from steelyard.lab.room import room_of, shortages
+from steelyard.lab.study import Outcome, check_able
 from steelyard.lab.study import conduct as conduct_study
 from steelyard.lab.timeline.commands import check_programs
 from steelyard.results.clock import process_start_ns
@@ -164,8 +165,8 @@ def list_trials(study: Study, *, here: bool) -> None:
     console.print(_size(study, planned), soft_wrap=True, markup=False)
     for line in assumptions(study):
         console.print(f"  assumed: {line}", soft_wrap=True, markup=False)
-    if here and (said := overbooked(planned, LocalHost().abilities().cores)):
-        console.print(said, soft_wrap=True, markup=False)
+    for line in shortages(planned, room_of(LocalHost())) if here else ():
+        console.print(line, soft_wrap=True, markup=False)
 
 
 def _timelines(study: Study) -> list[str]:

@@ -20,6 +20,7 @@ from steelyard.lab.blocks import Blocks, Given
 from steelyard.lab.hopeless import HOPELESS
 from steelyard.lab.progress import Show
 from steelyard.lab.remote_bench import RemoteBench
+from steelyard.lab.room import room_of, shortages
 from steelyard.lab.server_hosts import ServerMachines
 from steelyard.lab.shared_rates import RateNotFoundError, SharedRates
 from steelyard.lab.side_by_side import SideBySide
@@ -31,7 +32,6 @@ from steelyard.results.disturbance import Disturbance
 from steelyard.results.elsewhere import Elsewhere
 from steelyard.results.store import HERE, RunFolder
 from steelyard.spec.estimate import each
-from steelyard.spec.local import SAFE_QUOTAS
 from steelyard.spec.models import Study, Trial
 from steelyard.spec.rules import NEEDED
 from steelyard.spec.trials import block_of, trials
@@ -113,12 +113,9 @@ def conduct(
     check_able(study, planned, bench_hosts[0].as_host() if bench_hosts else host)
     if not bench_hosts:  # otherwise commands run there
         check_programs(action for trial in planned for action in trial.timeline)
-    if (
-        not bench_hosts
-        and not ServerMachines(host).names
-        and (said := overbooked(planned, host.abilities().cores))
-    ):
-        show.say(said)
+    if not bench_hosts and not ServerMachines(host).names:
+        for line in shortages(planned, room_of(host)):
+            show.say(line)
     elsewhere = Elsewhere(tuple(load_hosts.names if load_hosts else ()), ServerMachines(host).names)
     with ExitStack() as closing:
         interrupts = closing.enter_context(Interrupts())
@@ -140,20 +137,6 @@ def conduct(
     outcome.planned, outcome.disturbed = len(folder.trials), len(folder.disturbed())
     outcome.looks, outcome.added = len(folder.looks), len(folder.trials) - len(planned)
     return outcome
-
-
-def overbooked(planned: Sequence[Trial], cores: int) -> str:
-    """In words, that nodes were promised more than there is, so that trials would not count; or empty."""
-    each = [getattr(trial.system, "quota_cores", None) or 0.0 for trial in planned]
-    over = [quotas for quotas in each if quotas > SAFE_QUOTAS * cores]
-    if not over:
-        return ""
-    return (
-        f"warning: {len(over)} of {len(planned)} trials would not count: CPU quotas of their nodes sum to "
-        f"{max(over):g} cores, of the {cores} of this host {SAFE_QUOTAS * cores:g} can be promised; lower "
-        "system.limits.cpu (of a study that comes with Steelyard: --small), or spread nodes over hosts "
-        "(--server-hosts)"
-    )
 
 
 def check_able(study: Study, planned: Sequence[Trial], host: Host | None = None) -> None:
