@@ -44,12 +44,12 @@ METHOD = (
 
 
 def headline(model: Across) -> str:
-    """`12 questions: sources contradict each other in 4; ours bears out an answer in 3`."""
+    """`12 questions: sources contradict each other in 4; ours bears out one answer in 3`."""
     apart = sum(asked.contradictory for asked in model.questions)
-    borne = sum(any(ours.bears_out for ours in asked.ours) for asked in model.questions)
+    borne = sum(len({o.bears_out for o in asked.ours if o.bears_out}) == 1 for asked in model.questions)
     count = len(model.questions)
     told = f"{count} question{'s' * (count != 1)}: sources contradict each other in {apart}"
-    return f"{told}; ours bears out an answer in {borne}" if model.given else told
+    return f"{told}; ours bears out one answer in {borne}" if model.given else told
 
 
 def answers_table(model: Across) -> Table:
