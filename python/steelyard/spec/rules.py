@@ -103,7 +103,7 @@ def _budget_below_the_plan(study: Study, _point: Point, _several: bool) -> Fault
         return (
             f"budget.repetitions (--budget) = {most} is below the {study.repetitions} repetitions that are "
             "planned",
-            "the plan is always carried out; --fixed adds nothing to it",
+            f"the plan is always carried out: --budget {study.repetitions} adds nothing to it",
         )
     return None
 
