@@ -170,7 +170,8 @@ def test_the_table_says_who_contradicts_whom_and_what_ours_says(built: Across) -
     assert table.note == (
         "Contradictory: ONE (first); ALL (second). Ours bears out ONE (p/claimed: slower, p/claimed: sooner)."
     )
-    assert headline(built) == "2 questions: sources contradict each other in 2; ours bears out one answer in 2"
+    told = "2 questions: sources contradict each other in 2; ours bears out one answer in 2"
+    assert headline(built) == told
 
 
 def test_without_results_the_papers_stand_alone() -> None:
