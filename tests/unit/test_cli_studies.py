@@ -138,6 +138,22 @@ def test_memory_and_disk_that_are_not_there_are_told(
     assert all(line.startswith("warning: ") for line in lines)
 
 
+@pytest.mark.parametrize(
+    ("system", "told"),
+    [
+        ('kind = "null"', 0),
+        ('kind = "hosts"\nhosts = ["127.0.0.1"]', 0),
+        ('kind = "hbase"\nlimits = { memory_mib = 1024 }\nmaster_limits = { memory_mib = 1024 }', 1),
+        ('kind = "cassandra"', 0),
+    ],
+)
+def test_only_what_our_own_nodes_may_use_is_told(tmp_path: Path, system: str, told: int) -> None:
+    (tmp_path / "s.toml").write_text(f'[system]\n{system}\n[workload]\nbase = "a"\n')
+    lines = shortages(trials(read_study(tmp_path / "s.toml")), Room(1, 1536 << 20, 500 << 30))
+    assert len(lines) == told
+    assert all("2.0 GiB of memory" in line for line in lines)
+
+
 def test_studies_are_listed_and_shown() -> None:
     listed = CliRunner().invoke(app, ["studies", "list"])
     assert "noise-floor" in listed.stdout

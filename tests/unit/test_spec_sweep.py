@@ -157,8 +157,12 @@ numerator = { where = { variant = "tuned", clients = 1 } }
 denominator = { where = { variant = "plain", clients = 1 } }
 """
     text = SWEEP[: SWEEP.index("[small.factors]")] + claim
-    assert len(read(tmp_path, text, fewer).claims) == 1
-    assert "no level '3'" in fault(tmp_path, text.replace("clients = 1 }", "clients = 3 }"))
+    study = read(tmp_path, text, fewer)
+    assert len(study.claims) == 1
+    assert read(tmp_path, study_toml(study)) == study, "or it could not be resumed"
+    wrong = text.replace("clients = 1 }", "clients = 3 }")
+    assert "no level '3'" in fault(tmp_path, wrong)
+    assert "no level '3'" in fault(tmp_path, wrong, fewer)
 
 
 def test_a_mistake_in_a_setting_is_told_without_what_follows_from_it(tmp_path: Path) -> None:
@@ -344,7 +348,7 @@ def test_shipped_studies_are_whole() -> None:
         assert small is not None
 
 
-def test_a_study_by_name_or_path(tmp_path: Path) -> None:
+def test_a_study_by_name_or_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match=r"no study 'noise-flor' \(did you mean 'noise-floor'\?\)"):
         find_study("noise-flor")
     with pytest.raises(InputError, match=r"several studies are called 'threads': kuhl.*, sheth-2023/threads"):
@@ -355,6 +359,11 @@ def test_a_study_by_name_or_path(tmp_path: Path) -> None:
     assert list(find_studies("racks")) == ["seis630/racks"]
     assert len(find_studies("versions")) == 4
     assert find_study("here.toml") == Path("here.toml")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "racks").mkdir()
+    (tmp_path / "mine").mkdir()
+    assert find_study("racks") == shipped()["seis630/racks"], "a folder is no study"
+    assert find_study("mine") == Path("mine")
     assert find_study(str(tmp_path)) == tmp_path
 
 

@@ -28,7 +28,7 @@ class Room:
 
 
 def room_of(host: Host) -> Room:
-    """Of this machine; its processors as `host` tells them."""
+    """Of this machine, whatever control group this process is in; its processors as `host` tells them."""
     folder = clusters_folder()
     there = next(path for path in (folder, *folder.parents) if path.exists())
     free = shutil.disk_usage(there).free

@@ -19,6 +19,8 @@ class Asked(Model):
     """The paper whose experiment this is."""
     form: Literal["full", "small"] = "full"
     """`small` is said by --small; a small form claims direction only."""
+    narrowed: bool = False
+    """Said by `--set` that chooses levels or leaves a variant out: claims may name what is then not run."""
     claims: tuple[Claim, ...] = ()
     """What the paper says."""
     checks: tuple[Claim, ...] = ()

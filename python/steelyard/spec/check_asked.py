@@ -51,10 +51,11 @@ def check_asked(asked: Asked, points: Sequence[Point], origins: Mapping[Place, s
     levels = _levels(said)
     faults = [_unknown(word, origins) for word in _words(asked, list(levels)) if not _is_known(word)]
     # A small form may leave out levels that it shares claims about, and so may who asks for fewer.
-    if asked.form == "full" and not _narrowed(origins):
-        faults += [_no_level(place, factor, level, levels[factor], origins)
-                   for place, factor, level in _said_levels(asked)
-                   if factor in levels and level_text(level) not in levels[factor]]  # fmt: skip
+    if asked.form == "full":
+        if not asked.narrowed:
+            faults += [_no_level(place, factor, level, levels[factor], origins)
+                       for place, factor, level in _said_levels(asked)
+                       if factor in levels and level_text(level) not in levels[factor]]  # fmt: skip
         faults += [_said((*place, "check", "match"), origins, fault)
                    for place, claim in _claims(asked) if isinstance(claim.check, Sided)
                    for fault in ambiguous(claim.check, claim.where, said)]  # fmt: skip
@@ -65,12 +66,6 @@ def check_asked(asked: Asked, points: Sequence[Point], origins: Mapping[Place, s
     faults += _twice(asked, origins)
     if faults:
         raise InputError("\n".join(dict.fromkeys(faults)))
-
-
-def _narrowed(origins: Mapping[Place, str]) -> bool:
-    """Whether a command chose levels or variants of its own."""
-    chosen = (said for place, said in origins.items() if place[0] in ("factors", "variants"))
-    return any(said.startswith("--") for said in chosen)
 
 
 def _said_by(point: Point) -> dict[str, str]:

@@ -35,9 +35,12 @@ def read_study(path: Path, overrides: Sequence[str] = (), *, small: bool = False
     draft, overlay = _read(path)
     if small and not overlay.data:
         raise InputError(f"{path}: --small: the study has no [small] overlay")
+    form = overlay if small else None
     if overlay.data:
         _form(draft, None if small else overlay, (), path)
-    return _form(draft, overlay if small else None, overrides, path)
+    if any(map(_narrows, overrides)):
+        _form(draft, form, (), path)  # what claims name is held against all that the file has
+    return _form(draft, form, overrides, path)
 
 
 def both_forms(path: Path) -> tuple[Study, Study | None]:
@@ -76,8 +79,16 @@ def _form(draft: Draft, small: Draft | None, overrides: Sequence[str], path: Pat
             draft.put(("name",), f"{draft.get(('name',))}-small", draft.origins.get(("name",), ""))
     for override in overrides:
         put_override(draft, override)
+        if _narrows(override):
+            draft.put(("narrowed",), True, f"--set {override}")
     resolve_paths(draft, path.parent)
     return expand(draft, path.parent)
+
+
+def _narrows(override: str) -> bool:
+    """Whether it may leave out levels or variants that claims name."""
+    place = place_of(override.partition("=")[0].strip())
+    return place[0] == "factors" or (place[0] == "variants" and place[-1] == "run")
 
 
 def _known_variant(draft: Draft, name: str, said: str) -> None:

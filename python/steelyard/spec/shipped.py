@@ -35,12 +35,14 @@ def find_study(word: str) -> Path:
         InputError: it is none; the nearest shipped name is told, of a folder what is in it.
     """
     path = Path(word)
-    if path.exists() or path.suffix == ".toml":
+    if path.is_file() or path.suffix == ".toml":
         return path
     known = shipped()
     found = [word] if word in known else [name for name in known if name.endswith(f"/{word}")]
     if len(found) == 1:
         return known[found[0]]
+    if path.exists():
+        return path
     hint = "give a TOML file, or a name of `steelyard studies list`"
     inside = [name for name in known if name.startswith(f"{word.rstrip('/')}/")]
     if inside:
