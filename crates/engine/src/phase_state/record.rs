@@ -116,8 +116,10 @@ impl PhaseState {
 
     /// A sample that is no part of the total.
     pub(super) fn part(&mut self, kind: Kind, sample: &Sample) {
-        self.kinds[kind as usize].count += 1;
-        self.kinds[kind as usize].outcomes[sample.outcome as usize] += 1;
+        let counts = &mut self.kinds[kind as usize];
+        counts.count += 1;
+        counts.within += u64::from(sample.done <= self.window_end);
+        counts.outcomes[sample.outcome as usize] += 1;
         self.recorder.record(sample);
     }
 }

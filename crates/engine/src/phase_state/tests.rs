@@ -79,6 +79,28 @@ fn a_straggler_makes_the_window_no_longer() {
 }
 
 #[test]
+fn what_is_no_operation_of_its_own_is_counted_within_the_window_too() {
+    let mut state = state(&plan(1, &json!({})), 1);
+    for number in 1..=3 {
+        let mut ticket = Ticket::default();
+        state.flushing(0, number * SECOND, &mut ticket);
+        let did = Performed {
+            outcome: Outcome::Ok,
+            started: number * SECOND,
+            done: number * SECOND + 1000,
+            attempts: 1,
+            turn: None,
+        };
+        if number == 3 {
+            state.window_end = 3 * SECOND;
+        }
+        state.flushed(0, &ticket, &did, &mut Reply::default());
+    }
+    let sent = &state.kinds[Kind::Flush as usize];
+    assert_eq!((sent.count, sent.within), (3, 2));
+}
+
+#[test]
 fn a_closed_loop_that_is_too_short_is_measured_to_its_end() {
     let mut plan = plan(1, &json!({}));
     plan.phases[1].limit.operations = Some(4);
