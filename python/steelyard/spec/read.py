@@ -38,7 +38,7 @@ def read_study(path: Path, overrides: Sequence[str] = (), *, small: bool = False
     form = overlay if small else None
     if overlay.data:
         _form(draft, None if small else overlay, (), path)
-    if any(map(_narrows, overrides)):
+    if {"claims", "checks", "figures"} & {*draft.data} and any(map(_narrows, overrides)):
         _form(draft, form, (), path)  # what claims name is held against all that the file has
     return _form(draft, form, overrides, path)
 
