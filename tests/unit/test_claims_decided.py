@@ -63,7 +63,7 @@ def test_a_failure_through_the_system_that_was_run_again_counts_as_one() -> None
     assert found.direction == "inconclusive"
     assert not found.curable
     (reason,) = found.reasons
-    assert reason.startswith("all trials: 3 of 6 trials were run again: failed (no route to host)")
+    assert reason.startswith("system b: 3 of 6 trials were run again: failed (no route to host)")
 
 
 @pytest.mark.parametrize(

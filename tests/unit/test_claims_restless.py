@@ -100,7 +100,7 @@ def test_where_it_is_not_known_how_far_they_wander_nothing_is_judged(series: Seq
     found = judged(ratio(30.0), series)
     assert (found.direction, found.reasons) == (
         "inconclusive",
-        ("all trials: 6 of 6 trials: no steady state",),
+        ("system b: 6 of 6 trials: no steady state",),
     )
 
 

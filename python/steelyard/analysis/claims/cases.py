@@ -9,6 +9,7 @@ from typing import Any
 from steelyard.analysis.claims import alone, curves, gains, ratios, winners
 from steelyard.analysis.claims.objections import Judged
 from steelyard.analysis.claims.pairs import both_sides, by_match, matched, metrics, reaches
+from steelyard.analysis.claims.ratios import of_side
 from steelyard.analysis.claims.verdict import Finding
 from steelyard.analysis.evidence import Cell, Key, Trials, known
 from steelyard.spec.checks import (
@@ -46,12 +47,14 @@ class Case:
         beside: cells that are compared with each other.
         find: makes the check.
         missing: levels that the check names and no trial has, in words.
+        names: of the cells judged, each with what its side stands for; empty where there are no sides.
     """
 
     judged: Judged
     beside: Sequence[Sequence[Cell]]
     find: Callable[[], Finding]
     missing: str = ""
+    names: Sequence[str] = ()
 
 
 def case(claim: Claim, trials: Trials) -> Case:
@@ -88,9 +91,11 @@ def _alone(claim: Claim, check: Value | Distribution, trials: Trials) -> Case:
 def _pairs(claim: Claim, check: Ratio | Equality, trials: Trials) -> Case:
     pairs = matched(claim, check, trials)
     judged = [(cell, m) for pair in pairs for cell, m in zip(pair, metrics(claim, check), strict=True)]
+    sides = (check.numerator, check.denominator)
+    names = [of_side(s, cell) or cell.name for pair in pairs for s, cell in zip(sides, pair, strict=True)]
     if isinstance(check, Ratio):
-        return Case(judged, pairs, lambda: ratios.ratio(claim, check, pairs))
-    return Case(judged, pairs, lambda: ratios.equality(claim, check, pairs))
+        return Case(judged, pairs, lambda: ratios.ratio(claim, check, pairs), names=names)
+    return Case(judged, pairs, lambda: ratios.equality(claim, check, pairs), names=names)
 
 
 def _line_pairs(claim: Claim, check: SlopeCheck | Speedup, trials: Trials) -> Case:
@@ -105,10 +110,15 @@ def _line_pairs(claim: Claim, check: SlopeCheck | Speedup, trials: Trials) -> Ca
     judged = [
         (cell, m) for pair in pairs for line, m in zip(pair, named, strict=True) for cell in line.values()
     ]
+    sides = (check.numerator, check.denominator)
+    names = [
+        of_side(s, cell) or cell.name
+        for pair in pairs for s, line in zip(sides, pair, strict=True) for cell in line.values()
+    ]  # fmt: skip
     beside = [(*one.values(), *other.values()) for one, other in pairs]
     if isinstance(check, SlopeCheck):
-        return Case(judged, beside, lambda: gains.slope(claim, check, pairs))
-    return Case(judged, beside, lambda: gains.speedup(claim, check, pairs))
+        return Case(judged, beside, lambda: gains.slope(claim, check, pairs), names=names)
+    return Case(judged, beside, lambda: gains.speedup(claim, check, pairs), names=names)
 
 
 def _both_reach(check: SlopeCheck, pairs: Sequence[gains.LinePair]) -> list[gains.LinePair]:

@@ -129,7 +129,7 @@ def _one(claim: Claim, trials: Trials, small: bool) -> Verdict:
             return _not_covered(nothing(claim, small), left)
         return nothing(claim, small, str(error))
     others = one_start(made.beside) + ((f"not measured: {made.missing}",) if made.missing else ())
-    reasons = against(made.judged, unsteady=bool(claim.unsteady)) + others
+    reasons = against(made.judged, unsteady=bool(claim.unsteady), names=made.names) + others
     verdict = _verdict(claim, made, reasons, small)
     if reasons and not others and only_restless(made.judged):
         verdict = _restless(claim, trials, made, small) or verdict
@@ -182,7 +182,7 @@ def _verdict(claim: Claim, made: Case, reasons: tuple[str, ...], small: bool) ->
     reasons = (*reasons, *few(made.judged))
     return replace(
         _of_finding(claim, made, reasons, small),
-        left_out=not_counted(made.judged),
+        left_out=not_counted(made.judged, made.names),
         points=frozenset[int]().union(*(cell.points for cell, _ in made.judged)),
         lacking=max(cell.lacking(metric) for cell, metric in made.judged),
         least=0 if any(len(cell.points) > 1 for cell, _ in made.judged) else FEW,

@@ -12,14 +12,16 @@ Judged = Sequence[tuple[Cell, str]]
 """Cells, each with the metric that is asked of it."""
 
 
-def against(cells: Judged, *, unsteady: bool = False) -> tuple[str, ...]:
+def against(cells: Judged, *, unsteady: bool = False, names: Sequence[str] = ()) -> tuple[str, ...]:
     """What speaks against judging, however many repetitions there are.
 
     Args:
         cells: all that the judgement rests on.
         unsteady: whether trials without a steady state count all the same.
+        names: of the cells, where their own do not tell them apart.
     """
-    found = once((cell, reason) for cell, metric in cells for reason in cell.against(metric, unsteady))
+    named = _named(cells, names)
+    found = once((name, reason) for name, cell, metric in named for reason in cell.against(metric, unsteady))
     asked = {  # by trials: both sides of a matched cell have its key, and may be the same trials
         frozenset(row["trial"] for row in cell.rows): cell
         for cell, metric in cells
@@ -40,20 +42,26 @@ def only_restless(cells: Judged) -> bool:
 
 def few(cells: Judged) -> tuple[str, ...]:
     """Cells that have too few repetitions."""
-    return once((cell, reason) for cell, metric in cells for reason in cell.few(metric))
+    return once((name, reason) for name, cell, metric in _named(cells) for reason in cell.few(metric))
 
 
-def not_counted(cells: Judged) -> tuple[str, ...]:
-    """What does not count, and says nothing against judging the rest."""
-    return once((cell, reason) for cell, metric in cells for reason in cell.remarks(metric))
+def not_counted(cells: Judged, names: Sequence[str] = ()) -> tuple[str, ...]:
+    """What does not count, and says nothing against judging the rest; `names` as of `against`."""
+    named = _named(cells, names)
+    return once((name, reason) for name, cell, metric in named for reason in cell.remarks(metric))
 
 
-def once(told: Iterable[tuple[Cell, str]]) -> tuple[str, ...]:
+def _named(cells: Judged, names: Sequence[str] = ()) -> list[tuple[str, Cell, str]]:
+    own = [cell.name for cell, _ in cells]
+    return [(name, *cell) for name, cell in zip(names or own, cells, strict=True)]
+
+
+def once(told: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """Each reason once: of more than two cells the first is named."""
     found: dict[str, list[str]] = {}
-    for cell, reason in told:
+    for name, reason in told:
         of = found.setdefault(reason, [])
-        of += [cell.name] if cell.name not in of else []
+        of += [name] if name not in of else []
     return tuple(f"{_listed(names)}: {reason}" for reason, names in found.items())
 
 

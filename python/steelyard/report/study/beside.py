@@ -136,7 +136,7 @@ def _note(systems: Sequence[str], ratios: Sequence[Sequence[_Ratio]]) -> str:
         rows = len({id(one.row) for one in unjudged})
         note += f" A ratio without a word is not judged, in {rows} of {len(ratios)} rows: {_why(unjudged)}."
     judged = [pair for one in found if one not in unjudged for pair in one.judged]
-    return note + (f" Left out: {_some(out)}." if (out := not_counted(judged)) else "")
+    return note + (f" Trials: {_some(out)}." if (out := not_counted(judged)) else "")
 
 
 def _why(unjudged: Sequence[_Ratio]) -> str:
