@@ -110,7 +110,7 @@ def test_what_was_disturbed_and_run_again_is_left_out_and_said() -> None:
     table = side_by_side(with_one(rows, tainted="steal: 9 %"))
     assert table.rows[0][OK].endswith(" worse")
     assert (
-        "Left out: system cassandra, target 500: 1 of 7 trials do not count: disturbed by steal" in table.note
+        "Trials: system cassandra, target 500: 1 of 7 trials do not count: disturbed by steal" in table.note
     )
 
 
