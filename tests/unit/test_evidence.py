@@ -74,7 +74,7 @@ def test_what_came_from_outside_is_named_and_the_rest_decides() -> None:
     tainted = two(2.0).with_columns(pl.when(hit).then(pl.lit("steal: 4 %")).alias("tainted"))
     found = one(TWO, tainted, [])
     assert (found.direction, found.reasons) == ("confirmed", ())
-    assert found.left_out == ("all trials: 2 of 12 trials do not count: disturbed by steal (4 %)",)
+    assert found.left_out == ("system b: 2 of 12 trials do not count: disturbed by steal (4 %)",)
     saturated = two(2.0).with_columns(pl.when(hit).then(0.4).alias("saturated_share"))
     assert "the client was saturated (in 40 % of the time)" in one(TWO, saturated, []).left_out[0]
 
