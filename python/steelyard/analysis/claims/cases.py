@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,11 +91,17 @@ def _alone(claim: Claim, check: Value | Distribution, trials: Trials) -> Case:
 def _pairs(claim: Claim, check: Ratio | Equality, trials: Trials) -> Case:
     pairs = matched(claim, check, trials)
     judged = [(cell, m) for pair in pairs for cell, m in zip(pair, metrics(claim, check), strict=True)]
-    sides = (check.numerator, check.denominator)
-    names = [of_side(s, cell) or cell.name for pair in pairs for s, cell in zip(sides, pair, strict=True)]
+    names = _names(check, [([one], [other]) for one, other in pairs])
     if isinstance(check, Ratio):
         return Case(judged, pairs, lambda: ratios.ratio(claim, check, pairs), names=names)
     return Case(judged, pairs, lambda: ratios.equality(claim, check, pairs), names=names)
+
+
+def _names(check: Sided, pairs: Iterable[tuple[Iterable[Cell], Iterable[Cell]]]) -> list[str]:
+    """Of the cells of pairs in their order, with what each one's side stands for."""
+    sides = (check.numerator, check.denominator)
+    beside = (both for pair in pairs for both in zip(sides, pair, strict=True))
+    return [of_side(side, cell) or cell.name for side, cells in beside for cell in cells]
 
 
 def _line_pairs(claim: Claim, check: SlopeCheck | Speedup, trials: Trials) -> Case:
@@ -110,11 +116,7 @@ def _line_pairs(claim: Claim, check: SlopeCheck | Speedup, trials: Trials) -> Ca
     judged = [
         (cell, m) for pair in pairs for line, m in zip(pair, named, strict=True) for cell in line.values()
     ]
-    sides = (check.numerator, check.denominator)
-    names = [
-        of_side(s, cell) or cell.name
-        for pair in pairs for s, line in zip(sides, pair, strict=True) for cell in line.values()
-    ]  # fmt: skip
+    names = _names(check, [(one.values(), other.values()) for one, other in pairs])
     beside = [(*one.values(), *other.values()) for one, other in pairs]
     if isinstance(check, SlopeCheck):
         return Case(judged, beside, lambda: gains.slope(claim, check, pairs), names=names)

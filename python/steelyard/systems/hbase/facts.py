@@ -15,7 +15,7 @@ from steelyard.systems.hbase.layout import DATANODE_PORT_STEP, OF_ROLE, HBaseSpe
 from steelyard.systems.hbase.versions import HDFS
 
 REGIONS_PER_SERVER = 3
-"""Of a new table: as many for each server as move when one comes or goes."""
+"""Of a new table: several, so that some can move to a server that comes."""
 
 MACHINE, APART = "several nodes share one machine", "nodes are on several machines"
 
