@@ -124,10 +124,12 @@ def test_a_new_table_has_regions_for_each_server() -> None:
     assert testbed.driver()["regions"] == 1
     testbed.up(lambda _: None)
     assert testbed.driver()["regions"] == 6
+    assert testbed.driver()["regions_fit"], "nobody asked for just so many"
     said = HBaseHostsSystem.model_validate({"hosts": ("127.0.0.1",), "access": {"regions": 5}})
     testbed = HBaseHostsTestbed(said)
     testbed.up(lambda _: None)
     assert testbed.driver()["regions"] == 5
+    assert not testbed.driver()["regions_fit"]
 
 
 @pytest.mark.usefixtures("cluster")

@@ -25,11 +25,13 @@ def access_plan(access: HBaseAccess, servers: int) -> dict[str, Any]:
 
     Args:
         access: as asked for.
-        servers: region servers, as far as they are known: a new table has regions for each.
+        servers: region servers, as far as they are known: a new table has regions for each, unless its
+            records are fewer.
     """
     regions = access.regions or REGIONS_PER_SERVER * servers or 1
+    fit = access.regions is None
     plan = access.model_dump(mode="json", exclude={"client_buffering_bytes"})
-    return {**plan, "client_buffering": access.client_buffering_bytes, "regions": regions}
+    return {**plan, "client_buffering": access.client_buffering_bytes, "regions": regions, "regions_fit": fit}
 
 
 def node_facts(spec: HBaseSpec) -> dict[str, Any]:

@@ -58,6 +58,9 @@ pub struct HbasePlan {
     /// A table that is created is split into so many regions, by the distribution of the workload's keys.
     #[serde(default = "one")]
     pub regions: u32,
+    /// Nobody asked for just so many: where records are fewer, regions are no more than these.
+    #[serde(default)]
+    pub regions_fit: bool,
     /// Bytes of puts collected before they are sent; 0: every put is sent alone.
     #[serde(default)]
     pub client_buffering: u64,
@@ -141,13 +144,18 @@ impl HbasePlan {
                 return refuse(format!("driver.{field}: found 0, expected at least 1"));
             }
         }
-        if u64::from(self.regions) > keys {
+        if u64::from(self.regions) > keys && !self.regions_fit {
             return refuse(format!(
                 "driver.regions: {} regions for {keys} records: some would stay empty",
                 self.regions
             ));
         }
         Ok(())
+    }
+
+    /// Regions of a new table of so many records: none stays empty.
+    pub(super) fn regions_of(&self, keys: u64) -> u32 {
+        self.regions.min(u32::try_from(keys).unwrap_or(u32::MAX))
     }
 }
 
@@ -212,6 +220,19 @@ mod tests {
         assert_eq!(verdict("table", json!("ns:user-table.1")), "");
         assert_eq!(verdict("durability", json!("skip_wal")), "");
         assert_eq!(verdict("regions", json!(1000)), "");
+    }
+
+    #[test]
+    fn regions_that_nobody_asked_for_are_no_more_than_the_records() {
+        for (fit, verdict) in [(true, true), (false, false)] {
+            let options = json!({"registry": ["h:1"], "regions": 9, "regions_fit": fit});
+            let plan: HbasePlan = serde_json::from_value(options).unwrap();
+            assert_eq!(plan.sound(1).is_ok(), verdict);
+            assert_eq!(
+                [1, 8, 9, u64::MAX].map(|keys| plan.regions_of(keys)),
+                [1, 8, 9, 9]
+            );
+        }
     }
 
     #[test]

@@ -57,7 +57,11 @@ async fn create(
         return Ok(());
     }
     let planned = TableDescriptor::new(name.clone(), [family(options)?]);
-    let splits = splits(&plan.workload.key, plan.workload.records, options.regions);
+    let splits = splits(
+        &plan.workload.key,
+        plan.workload.records,
+        options.regions_of(plan.workload.records),
+    );
     admin
         .create_table(&planned, &splits)
         .await
