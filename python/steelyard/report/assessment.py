@@ -12,7 +12,7 @@ import polars as pl
 from hdrh.histogram import HdrHistogram
 from numpy.typing import NDArray
 
-from steelyard.analysis.cost import costs
+from steelyard.analysis.cost import CPU, costs
 from steelyard.analysis.counters import Window, nodes
 from steelyard.analysis.cut_short import phase_from_series
 from steelyard.analysis.inside import inside
@@ -229,6 +229,7 @@ def _context(read: Read, phase: Phase, found: Steady | None, cut: bool) -> Conte
         steal_share=machine("cpu_steal_seconds_total") if took_part else None,
         iowait_share=machine("cpu_iowait_seconds_total") if took_part else None,
         busy_share=machine("cpu_seconds_total"),
+        others_cores=window.rate("others", CPU) if took_part else None,
         calibration=certificate(manifest),
         starved=_starved(read, phase),
     )

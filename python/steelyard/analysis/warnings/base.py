@@ -47,6 +47,7 @@ class Context:
         untold: why those without are without, as far as it was said.
         lacking: what others did not tell, with the reason -> the servers that did not.
         steal_share, iowait_share, busy_share: of all cores, over the phase.
+        others_cores: cores that processes used which are neither client nor server.
         calibration: the newest certificate of this host and driver, if there is one.
         starved: name of an engine -> the seconds in which it was starved; of the only one here nothing.
     """
@@ -73,6 +74,7 @@ class Context:
     steal_share: float | None = None
     iowait_share: float | None = None
     busy_share: float | None = None
+    others_cores: float | None = None
     calibration: Certificate | None = None
     starved: Mapping[str, int] = field(default_factory=dict)
 

@@ -12,6 +12,9 @@ THROTTLED = 0.01
 """One percent of the time is 10 ms a second: more than most percentiles one reports."""
 STEAL = 0.01
 """One percent of the CPU taken by other guests already moves p99 of sub-millisecond operations."""
+BESIDE = 0.025
+"""Of all cores. With others at 6 to 9 % of two cores p99 of reads at a given rate was 2.4 to 4.2 times as high, and
+means 1.2 to 1.6 times, as with others at 0.2 % (docs/findings/versions-cassandra-latency)."""
 COUNTED_S = 0.05
 """Less is no more than a few of the kernel's ticks of 10 ms: one of them is 1.7 % of 0.3 s of two cores."""
 IOWAIT = 0.05
@@ -69,6 +72,20 @@ def steal(context: Context) -> Warned | None:
         f"{percent(share)} of the CPU (steal). "
         "Repeat the run at another time or on a machine of its own; figures of single runs are not "
         "comparable.",
+    )
+
+
+def beside(context: Context) -> Warned | None:
+    """Something else ran on the host while the rate was given: at saturation it costs what it takes, at a given
+    rate an operation now and then waits for it."""
+    used, cores = context.others_cores, context.cores
+    if context.phase.closed or not cores or used is None or used <= BESIDE * cores:
+        return None
+    return Warned(
+        "beside",
+        f"Processes that are neither client nor server used {used:.2f} of {cores} cores: at a given rate "
+        "operations wait for them now and then, and percentiles tell of that more than of the servers. "
+        "Compare them with those of trials that had as little beside them, or end what else runs.",
     )
 
 
@@ -140,6 +157,7 @@ CHECKS: tuple[Check, ...] = (
     oversubscribed,
     throttled,
     steal,
+    beside,
     iowait,
     unwatched,
     unsampled_machines,
