@@ -9,11 +9,13 @@ import pytest
 from typer.testing import CliRunner
 
 from steelyard.cli import app
+from steelyard.cli.forms import rows
 from steelyard.hosts.host import Abilities
 from steelyard.hosts.local import LocalHost
 from steelyard.lab.room import Room, shortages
 from steelyard.results.disturbance import Disturbance
-from steelyard.spec.read import read_study
+from steelyard.spec.read import both_forms, read_study
+from steelyard.spec.shipped import find_study
 from steelyard.spec.trials import trials
 
 
@@ -163,6 +165,12 @@ def test_studies_are_listed_and_shown() -> None:
         line.split()[1::2] for line in shown.stdout.splitlines()
     ]
     assert "did you mean 'noise-floor'" in fault("studies", "show", "noise-flor")
+
+
+def test_what_the_small_form_does_not_reach_stands_beside_the_claim() -> None:
+    shown = {name: said for name, *said in rows(*both_forms(find_study("cs4224-2014/graphs")))}
+    assert shown["claim greatest-read-cassandra"][1] == "clients 512 and target 80000 left out"
+    assert shown["claim 8-threads"][1] == "="
 
 
 def test_the_schema_is_json() -> None:

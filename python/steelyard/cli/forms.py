@@ -8,6 +8,7 @@ from typing import Any
 from rich.markup import escape
 
 from steelyard.analysis.warnings.base import percent
+from steelyard.report.needs import unreached
 from steelyard.results.flat import flat
 from steelyard.results.store import study_values
 from steelyard.spec.asked import Asked
@@ -33,10 +34,12 @@ def rows(full: Study, small: Study | None) -> Iterator[tuple[str, ...]]:
 
 
 def _asked(full: Study, small: Study | None) -> Iterator[tuple[str, ...]]:
-    """Claims are the same in both forms; what the small one leaves out stands in its column."""
+    """Claims are the same in both forms; what the small one does not reach, or leaves out, is in its column."""
     for what, claims in (("claim", full.claims), ("check", full.checks)):
+        left = unreached(claims, small.cells) if small else {}
         for claim in claims:
-            yield (f"{what} {claim.id}", escape(claim.statement), *([SAME] if small else []))
+            same = escape(left.get(claim.id, SAME))
+            yield (f"{what} {claim.id}", escape(claim.statement), *([same] if small else []))
     if full.figures:
         drawn = ", ".join(plot.id for plot in full.figures)
         yield ("figures", drawn, *([SAME] if small else []))

@@ -68,7 +68,7 @@ def needs_of(full: Study, small: Study | None) -> Needs:
         disk_bytes=need.disk_bytes + need.results_bytes,
         seconds=need.seconds + searches_seconds(full, planned),
         claims=len(asked),
-        unreached=dict(_unreached(asked, small.cells)) if small else {},
+        unreached=unreached(asked, small.cells) if small else {},
         dropped=small.dropped if small else (),
     )
 
@@ -85,9 +85,10 @@ def _memory(cell: Point) -> int | None:
     return sum(known) if len(known) == len(each) else None
 
 
-def _unreached(claims: Iterable[Claim], cells: Iterable[Point]) -> Iterator[tuple[str, str]]:
+def unreached(claims: Iterable[Claim], cells: Iterable[Point]) -> dict[str, str]:
+    """Claims that speak of levels which a form's points do not have -> which, in words."""
     rows = [{**cell.levels, "system": cell.system_name, "variant": cell.variant} for cell in cells]
-    return ((claim.id, left) for claim in claims if (left := left_out(claim, rows)))
+    return {claim.id: left for claim in claims if (left := left_out(claim, rows))}
 
 
 def page(found: Mapping[str, Needs]) -> Page:
