@@ -114,6 +114,32 @@ def test_a_study_over_server_hosts_goes_on_after_a_lost_machine_and_an_interrupt
     assert nothing_left(three, *over)
 
 
+def test_points_with_fewer_engines_have_them_on_the_first_load_hosts(three: Machines, tmp_path: Path) -> None:
+    (tmp_path / "laid.toml").write_text(
+        """
+repetitions = 1
+budget.fixed = true
+reset = "none"
+workload = { base = "c", records = 100 }
+system = { kind = "null" }
+load = { duration_s = 2, clients = 4 }
+factors = { engines = [1, 2] }
+"""
+    )
+    one = begun(three, tmp_path, SERVERS)
+    _, error = ended(one)
+    assert one.returncode == 0, error
+    names = [f"root@{three.addresses[i - 1]}" for i in SERVERS]
+    for row in rows(tmp_path):
+        engines = row["levels"]["engines"]
+        said = manifest(tmp_path, row["number"])
+        assert [host["name"] for host in said["hosts"]] == names[:engines]
+        trial = TrialResult(tmp_path / "run" / "trials" / f"{row['number']:03d}")
+        sources = {source for source in trial.system()["source"] if source.startswith("engine")}
+        assert sources == ({"engine"} if engines == 1 else {"engine-0", "engine-1"})
+    assert nothing_left(three, *SERVERS)
+
+
 def test_benches_restore_a_real_cluster_s_data_each_from_its_own_load(
     three: Machines, tmp_path: Path
 ) -> None:

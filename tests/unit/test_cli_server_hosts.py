@@ -27,6 +27,7 @@ from steelyard.hosts.local import LocalHost
 from steelyard.hosts.remote.addresses import addresses
 from steelyard.hosts.remote.host import RemoteHost
 from steelyard.hosts.server_hosts import ServerHosts
+from steelyard.lab.load_hosts import LoadHosts
 from steelyard.lab.server_hosts import ServerMachines
 from steelyard.results.elsewhere import Elsewhere
 from steelyard.results.store import RunFolder
@@ -78,6 +79,26 @@ def test_only_nodes_of_ours_are_laid_over_machines() -> None:
         check_points(local, addresses("a"))
     assert "--server-hosts" in str(no.value.hint)
     check_points(local, addresses("a"), apart=True)
+
+
+def test_points_may_have_fewer_engines_than_there_are_load_hosts(tmp_path: Path) -> None:
+    text = """
+    question = "Which?"
+    reset = "none"
+    workload = "c"
+    system = { kind = "hosts", hosts = ["10.0.0.1"] }
+    load = { clients = 8, load_clients = 8 }
+    factors = { engines = [1, 2, 3] }
+    """
+    (tmp_path / "x.toml").write_text(text)
+    study = read_study(tmp_path / "x.toml")
+    check_points(study, addresses("a,b,c"))
+    with pytest.raises(InputError, match=r"load\.engines is 3 at most, and each of the 2 load hosts"):
+        check_points(study, addresses("a,b"))
+    with pytest.raises(InputError, match=r"load\.engines is 3 at most, and each of the 4 load hosts"):
+        check_points(study, addresses("a,b,c,d"))
+    far = LoadHosts([RemoteHost(name, "10.0.0.1", None, None) for name in "abc"])
+    assert far.first(2).names == ["a", "b"]
 
 
 def test_a_machine_that_others_do_not_reach_is_refused() -> None:

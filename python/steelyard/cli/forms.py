@@ -34,7 +34,7 @@ def rows(full: Study, small: Study | None) -> Iterator[tuple[str, ...]]:
 
 
 def _asked(full: Study, small: Study | None) -> Iterator[tuple[str, ...]]:
-    """Claims are the same in both forms; what the small one does not reach, or leaves out, is in its column."""
+    """Claims are the same in both forms; what the small one does not reach, or leaves out, it says."""
     for what, claims in (("claim", full.claims), ("check", full.checks)):
         left = unreached(claims, small.cells) if small else {}
         for claim in claims:

@@ -34,6 +34,10 @@ class LoadHosts:
         self._hosts = hosts
         self._watches: dict[int, Watch] = {}
 
+    def first(self, engines: int) -> LoadHosts:
+        """Those of a trial with so many engines."""
+        return LoadHosts(self._hosts[:engines])
+
     @property
     def names(self) -> list[str]:
         """What they are called, in order of their engines."""

@@ -86,7 +86,8 @@ class TrialRun:
         self.trial, self.folder, self.testbed, self.engine = trial, folder, testbed, engine
         self.host, self.server_machines = host, ServerMachines(host)
         self.show, self.interrupts = show, interrupts
-        self.lease, self.cold, self.load_hosts = lease or Lease(), cold, load_hosts
+        self.lease, self.cold = lease or Lease(), cold
+        self.load_hosts = load_hosts and load_hosts.first(trial.load.engines)
         self.several = several
         self.manifest = Manifest(trial, since_ns)
         self.error: SteelyardError | None = None

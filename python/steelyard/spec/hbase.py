@@ -56,8 +56,8 @@ class HBaseAccess(Model):
     compression: str = "NONE"
     """Of the family when the table is made: NONE, GZ, SNAPPY, LZ4, ZSTD ..., if the servers have it."""
     regions: PositiveInt | None = None
-    """Regions of a new table; None = 3 a region server (1 if a given cluster does not tell of any), but no more
-    than records."""
+    """Regions of a new table; None = 3 a region server (1 if a given cluster does not tell of any), but no
+    more than records."""
     client_buffering_bytes: NonNegativeInt = 0
     """Bytes of puts collected before they are sent; 0 = every put is sent alone."""
     connections: PositiveInt = 1
