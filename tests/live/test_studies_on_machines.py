@@ -75,6 +75,7 @@ def test_a_study_over_server_hosts_goes_on_after_a_lost_machine_and_an_interrupt
     three: Machines, tmp_path: Path
 ) -> None:
     study = STUDY.format(reset="truncate", nodes=2, cpu=CPU, seconds=6)
+    study = study.replace("[load]", 'cache = "rewarmed"\n[load]\nwarmup_s = 1')
     (tmp_path / "laid.toml").write_text(study)
     over = (LOAD, *SERVERS)
     one = begun(three, tmp_path, over, "--server-hosts", "2")
@@ -108,6 +109,7 @@ def test_a_study_over_server_hosts_goes_on_after_a_lost_machine_and_an_interrupt
             (name, role) for name, role in zip(names, ("load", "server", "server"), strict=True)
         ]
         assert [node["host"] for node in said["system"]["nodes"]] == names[1:]
+        assert "cold" in {event["event"] for event in said["timeline"]}, "of each machine's page cache"
         system = TrialResult(tmp_path / "run" / "trials" / f"{number:03d}").system()
         throttled = {row["source"] for row in system.to_dicts() if row["metric"].startswith("cpu_throttled_")}
         assert throttled == {"node1", "node2"}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from server_machines import Spread, hosts, make, state
+from server_machines import Spread, hosts, make, state, there
 from test_host_port import StandIn
 from test_remote_hosts import Actor
 from typer.testing import CliRunner
@@ -21,7 +21,7 @@ from steelyard.cli.found_clusters import Files, end, nodes_of, parts, parts_of
 from steelyard.cli.load_hosts import check_points
 from steelyard.cli.server_hosts import Roles, one_node_each, roles_of, server_hosts, using
 from steelyard.errors import InfrastructureError, InputError
-from steelyard.hosts import process
+from steelyard.hosts import page_cache, process
 from steelyard.hosts.host import Host, HostLostError
 from steelyard.hosts.local import LocalHost
 from steelyard.hosts.remote.addresses import addresses
@@ -72,13 +72,21 @@ def test_only_nodes_of_ours_are_laid_over_machines() -> None:
     study = Study(name="x", system=NullSystem(), workload=CORE["a"], load=Load())
     with pytest.raises(InputError, match="--server-hosts: null starts no nodes"):
         using(study, Roles((), addresses("a")), None, None).__enter__()
-    local = Study(name="x", system=CassandraSystem(), workload=CORE["a"], load=Load(), cache="cold")
-    with pytest.raises(InputError, match='cache = "cold" drops the page cache of this host'):
-        using(local, Roles((), addresses("a")), None, None).__enter__()
+    local = Study(name="x", system=CassandraSystem(), workload=CORE["a"], load=Load())
     with pytest.raises(InputError, match="answer on this machine alone") as no:
         check_points(local, addresses("a"))
     assert "--server-hosts" in str(no.value.hint)
     check_points(local, addresses("a"), apart=True)
+
+
+def test_the_page_cache_is_dropped_where_nodes_are(
+    hosts: ServerHosts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dropped: list[str] = []
+    monkeypatch.setattr(page_cache, "drop", lambda: dropped.append("one"))
+    hosts.drop_page_cache()
+    assert [there(machine).asked for machine in hosts.machines] == [["drop_page_cache"]] * 3
+    assert len(dropped) == 3, "and not on the laboratory's own machine"
 
 
 def test_points_may_have_fewer_engines_than_there_are_load_hosts(tmp_path: Path) -> None:

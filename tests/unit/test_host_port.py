@@ -46,11 +46,11 @@ OWN_FILES = {
 """The engine's store, which lives where the engine does; `doctor`, which looks at this machine; the user's
 files of passwords, certificates and addresses, which are the client's."""
 OWN_MACHINE = {
-    "engine/pipes.py", "lab/bench_program.py", "lab/lease.py", "calibrate/drive.py", "results/clock.py",
+    "engine/pipes.py", "lab/bench_program.py", "calibrate/drive.py", "results/clock.py",
     "lab/timeline/commands.py",
 }  # fmt: skip
-"""The engine's own process; a bench's program, which signals itself; the page cache, the processors and the
-clock of the machine that measures; what a user has it run."""
+"""The engine's own process; a bench's program, which signals itself; the processors and the clock of the
+machine that measures; what a user has it run."""
 
 
 def touches(source: str) -> Iterator[str]:

@@ -26,7 +26,7 @@ from steelyard.hosts.remote.scheduler import Machine, is_loopback
 from steelyard.hosts.server_hosts import ServerHost, ServerHosts, WatchedHosts
 from steelyard.lab.load_hosts import LoadHosts
 from steelyard.spec.kind import declared
-from steelyard.spec.models import DROPS_CACHE, Study
+from steelyard.spec.models import Study
 
 SIZES = ("nodes", "datacenters")
 """Flags that say how many nodes there are."""
@@ -196,5 +196,3 @@ def _check_laid(study: Study) -> None:
                 f"--server-hosts: {kind.typed or point.system.kind} starts no nodes that could be there",
                 hint="leave it out, or bench a local cassandra or hbase cluster",
             )
-    if study.cache in DROPS_CACHE:
-        raise InputError(f'cache = "{study.cache}" drops the page cache of this host, where no node is')

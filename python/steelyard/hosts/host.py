@@ -195,6 +195,10 @@ class Host(Protocol):
         """Have all that is written to a folder's file system reach the disk."""
         ...
 
+    def drop_page_cache(self) -> None:
+        """Write what is dirty, then forget every clean page, directory entry and inode of the machine."""
+        ...
+
     # --- what fails as machines do ---
 
     def lacking(self, folder: Path) -> dict[str, str]:

@@ -22,6 +22,7 @@ from steelyard.hosts import (
     mounts,
     namespaces,
     network,
+    page_cache,
     process,
     recipes,
     records,
@@ -196,6 +197,10 @@ class LocalHost(LocalFiles):
     def sync(self, folder: Path) -> None:
         """See `Host`."""
         mounts.sync(folder)
+
+    def drop_page_cache(self) -> None:
+        """See `Host`."""
+        page_cache.drop()
 
     # --- what fails as machines do ---
 

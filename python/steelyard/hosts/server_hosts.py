@@ -64,6 +64,11 @@ class ServerHosts(_WithOthers):
         there = [(machine.name, said) for machine in self.machines for said in machine.host.end_leftovers()]
         return [*super().end_leftovers(), *(f"{name}: {said}" for name, said in there)]
 
+    def drop_page_cache(self) -> None:
+        """See `Host`; of each machine that has nodes."""
+        for machine in self.machines:
+            machine.host.drop_page_cache()
+
     # --- kept data: each machine has those of its nodes ---
 
     def snapshot(self, key: str) -> Snapshot | None:

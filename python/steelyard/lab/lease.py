@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from steelyard.errors import InfrastructureError, SteelyardError
+from steelyard.errors import SteelyardError
 from steelyard.hosts.snapshots import Snapshot
-
-DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 
 
 @dataclass
@@ -59,19 +55,3 @@ class Lease:
         """The system is down, and its data with it."""
         self.up = self.loaded = False
         self.load_id = self.start_id = ""
-
-
-def drop_page_cache() -> None:
-    """Write what is dirty, then forget every clean page, directory entry and inode of this host.
-
-    Raises:
-        InfrastructureError: only root may.
-    """
-    subprocess.run(["sync"], check=False)
-    try:
-        DROP_CACHES.write_text("3\n")
-    except OSError as error:
-        raise InfrastructureError(
-            f"the page cache cannot be dropped, as the study's cache asks ({DROP_CACHES}: {error.strerror})",
-            hint="run as root, or leave cache out of the study",
-        ) from None

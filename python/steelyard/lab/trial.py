@@ -21,7 +21,7 @@ from steelyard.errors import InfrastructureError, Interrupted, LeftChangedError,
 from steelyard.hosts.host import Host, Watch
 from steelyard.hosts.snapshots import Snapshot
 from steelyard.lab.intact import Shape, changed
-from steelyard.lab.lease import Lease, drop_page_cache
+from steelyard.lab.lease import Lease
 from steelyard.lab.observer import Observer
 from steelyard.lab.phase import PhaseRunner
 from steelyard.lab.progress import Show
@@ -62,7 +62,7 @@ class TrialRun:
         interrupts: the signals, installed.
         since_ns: when the wait for the first operation began, CLOCK_MONOTONIC.
         lease: what the system is like before, and whether it stays up; None = it comes and goes.
-        cold: drop this host's page cache before what is measured.
+        cold: drop the page cache where the nodes are before what is measured.
         load_hosts: where the engines run; None = here.
         several: it is one of several, which must not differ by a machine that was lost.
     """
@@ -195,7 +195,7 @@ class TrialRun:
                 self._settle()
         if self.cold:
             self.manifest.event("cold", "the host's page cache was dropped; servers keep their own")
-            drop_page_cache()
+            self.host.drop_page_cache()
         fleet.begin_at(self.trial.first_operation)
 
     def _direct(self) -> Sequence[Observer]:

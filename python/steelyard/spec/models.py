@@ -27,7 +27,7 @@ Reset = Literal["fresh", "truncate", "none", "restore"]
 Cache = Literal["as-left", "warm", "cold", "rewarmed"]
 Scalability = Literal["SB1", "SB2", "SB3"]
 DROPS_CACHE = ("cold", "rewarmed")
-"""States of the cache for which this host's page cache is dropped."""
+"""States of the cache for which the page cache of the nodes' host is dropped."""
 
 
 class Settings(Model):
@@ -83,9 +83,9 @@ class Design(Model):
     evenly over its starts. What differs between two clusters is known over starts only."""
     cache: Cache = "as-left"
     """Before a trial is measured: `as-left` by the load; `warm`, a warm-up must be given (load.warmup_s);
-    `cold`, this host's page cache is dropped (servers keep what they hold in their own memory); `rewarmed`,
-    that and then the warm-up: what is cached then the servers have read themselves, and it is charged to the
-    nodes, while what a load or a restore has left there is the host's."""
+    `cold`, the page cache of the nodes' host is dropped (servers keep what they hold in their own memory);
+    `rewarmed`, that and then the warm-up: what is cached then the servers have read themselves, and it is
+    charged to the nodes, while what a load or a restore has left there is the host's."""
     warmup: Literal["fixed", "cut"] = "fixed"
     """What the analysis leaves out: `fixed` only load.warmup_s, which is driven before the run; `cut` also
     the start of the run that is not yet steady (MSER-5)."""
