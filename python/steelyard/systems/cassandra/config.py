@@ -102,8 +102,18 @@ def settings(system: CassandraSystem, line: Line) -> dict[str, Any]:
     if system.snitch or system.datacenters:
         found["endpoint_snitch"] = system.snitch or "GossipingPropertyFileSnitch"
     found |= _commitlog(system, line)
-    found |= {name: value for name, value in system.settings.items() if name != "initial_token"}
+    found |= _given(system, line)
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _given(system: CassandraSystem, line: Line) -> dict[str, Any]:
+    """The user's settings; by the names of 4.1 and later they may be given for older lines, too. Whether a line
+    has one at all its servers say."""
+    given = {name: value for name, value in system.settings.items() if name != "initial_token"}
+    if not line.old_names:
+        return given
+    old = old_names.to_old(given)
+    return old | {name: value for name, value in given.items() if old_names.OLD_NAMES.get(name, name) is None}
 
 
 def _commitlog(system: CassandraSystem, line: Line) -> dict[str, Any]:

@@ -21,14 +21,23 @@ OLD_NAMES: dict[str, str | None] = {
 }
 """Name since 4.1 -> name before; None where there was no such setting."""
 NEW_NAMES = {old: new for new, old in OLD_NAMES.items() if old}
+UNITS: dict[str, dict[str, float]] = {
+    "_in_ms": {"ms": 1, "s": 1000},
+    "_in_mb": {"MiB": 1, "GiB": 1024},
+    "_mb_per_sec": {"MiB/s": 1},
+    "_megabits_per_sec": {"MiB/s": 8.388608},
+}
+"""How an old name ends -> unit of a new value -> how many of the old unit that is."""
 
 
 def to_old(settings: Mapping[str, Any]) -> dict[str, Any]:
     """These settings in the names and units of before 4.1; those that were not there are left out."""
     named = {OLD_NAMES.get(name, name): value for name, value in settings.items()}
-    return {name: _bare(value) if name in NEW_NAMES else value for name, value in named.items() if name}
+    return {name: _bare(name, value) if name in NEW_NAMES else value for name, value in named.items() if name}
 
 
-def _bare(value: Any) -> Any:
-    found = re.fullmatch(r"(\d+)(ms|MiB|MiB/s)", str(value))
-    return int(found[1]) if found else value
+def _bare(name: str, value: Any) -> Any:
+    """The number in the unit that an old name has; what is no number with one of its units stays as it is."""
+    found = re.fullmatch(r"(\d+) *([A-Za-z/]+)", str(value))
+    units = next(units for end, units in UNITS.items() if name.endswith(end))
+    return round(int(found[1]) * units[found[2]]) if found and found[2] in units else value

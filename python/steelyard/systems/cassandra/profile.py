@@ -112,9 +112,9 @@ def setting_deviations(line: Line, settings: Mapping[str, Any], system: Cassandr
 
 
 def _why(name: str, system: CassandraSystem) -> str:
-    if name in system.settings:
-        return "given by the user"
     new = old_names.NEW_NAMES.get(name, name)
+    if not system.settings.keys().isdisjoint({name, new}):
+        return "given by the user"
     asked = {"num_tokens": system.tokens, "endpoint_snitch": system.snitch or system.datacenters}
     if system.profile == "quick" and new in QUICK and not asked.get(name):
         return QUICK[new][1]
