@@ -275,6 +275,9 @@ def test_attempts_that_failed_before_are_data(run: Path, tmp_path: Path) -> None
 def test_scripts_get_all_of_it_as_a_frame(run: Path, model: ReportModel) -> None:
     frame = trial_frame(run, model)
     assert {"replica_reads_per_op", "load_ok_per_s", "server_cpu_share", "outside_s"} <= set(frame.columns)
+    shares = frame["outside_s"] / frame["run_s"]
+    assert shares.null_count() == 0
+    assert frame["outside_share"].to_list() == shares.to_list()
     assert frame["load_insert_service_mean_ns"].null_count() == 0
     strong = frame.filter(pl.col("consistency") == "ALL")["replica_reads_per_op"].mean()
     weak = frame.filter(pl.col("consistency") == "ONE")["replica_reads_per_op"].mean()

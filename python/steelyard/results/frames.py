@@ -47,7 +47,8 @@ class Results:
         `status`, `tainted`, `reason`; one for each factor; `seconds`, `operations`, `ok`, `failed`,
         `ok_per_s` (successes within the offered window, over it), `around_s` (starting engines and
         connecting, which YCSB's run time holds), `run_s` (both together), `run_per_s` (operations over
-        that), in a closed loop `outside_s` (`run_s` without what each client spent in operations); then
+        that), in a closed loop `outside_s` (`run_s` without what each client spent in operations) and
+        `outside_share` (of `run_s`); then
         `OP_count`, `OP_ok` and `OP_CLOCK_FIGURE_ns` such as `read_service_p99_ns`, `total_response_mean_ns`.
         A factor whose levels are of several types is text.
         """
@@ -135,7 +136,9 @@ def phase_figures(trial: TrialResult, phase: str) -> dict[str, Any]:
     if rate := (trial.manifest.get("search") or {}).get("found_per_s"):
         found["search_per_s"] = float(rate)
     found |= _totals(trial, phase)
-    return found | {"outside_s": _outside(summary, found)}
+    outside = _outside(summary, found)
+    share = None if outside is None or not found["run_s"] else outside / found["run_s"]
+    return found | {"outside_s": outside, "outside_share": share}
 
 
 def _around(trial: TrialResult, phase: str) -> float:

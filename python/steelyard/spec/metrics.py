@@ -40,6 +40,7 @@ CLIENT = {
     "run_s": Named("run time, connecting included", "s"),
     "around_s": Named("starting the client and connecting", "s"),
     "outside_s": Named("run time outside operations", "s"),
+    "outside_share": Named("share of the run time outside operations", "share"),
     "search_per_s": Named("highest rate found", "/s"),
     "ok_share": Named("share of successes", "share"),
     "client_cpu_us": Named("client CPU per operation", "us"),
