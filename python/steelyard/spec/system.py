@@ -119,7 +119,7 @@ class CassandraSystem(LocalSystem):
     mutual_tls: bool = False
     """With `secure`: clients show a certificate, too."""
     settings: dict[str, Any] = Field(default_factory=dict)
-    """Any cassandra.yaml key, laid over everything else; by its name of 4.1 and later for older versions, too."""
+    """Any cassandra.yaml key, laid over everything else; by its name of 4.1 and later for older ones, too."""
     access: CqlAccess = CqlAccess()
 
     @model_validator(mode="after")

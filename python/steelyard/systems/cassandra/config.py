@@ -107,8 +107,8 @@ def settings(system: CassandraSystem, line: Line) -> dict[str, Any]:
 
 
 def _given(system: CassandraSystem, line: Line) -> dict[str, Any]:
-    """The user's settings; by the names of 4.1 and later they may be given for older lines, too. Whether a line
-    has one at all its servers say."""
+    """The user's settings; by the names of 4.1 and later they may be given for older lines, too. Whether a
+    line has one at all its servers say."""
     given = {name: value for name, value in system.settings.items() if name != "initial_token"}
     if not line.old_names:
         return given
