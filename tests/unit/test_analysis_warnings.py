@@ -75,6 +75,7 @@ def test_answers_after_the_end_are_no_breach_of_littles_law() -> None:
     assert "littles_law" not in kinds(Context(phase=replace(few, end_ns=12 * 10**9)))
 
 
+LIMITED = {"local": True, "cores": 2, "quota_cores": 1.2}
 PACED = phase(target_per_s=1000.0, in_flight_cap=1000)
 NODE = Cost("node1", "server", 0.5, 10.0, throttled_share=0.2)
 ENGINE = Cost("client (engine)", "client", 0.97, 10.0)
@@ -167,7 +168,7 @@ CASES = [
     ("shared_host", {"local": True, "cores": 2, "busy_share": 0.75}, "in use: 75 %"),
     ("throttled", {"costs": (NODE,)}, "node1 20 %"),
     ("steal", {"steal_share": 0.04}, "4 %"),
-    ("beside", {"phase": PACED, "cores": 2, "others_cores": 0.17}, "0.17 of 2 cores"),
+    ("beside", {"phase": PACED, **LIMITED, "others_cores": 0.17}, "0.17 of 2 cores"),
     ("iowait", {"iowait_share": 0.3}, "30 %"),
     ("held_back", {"inside": told(HELD_BACK, node1=0.02, node2=0.01)}, "room: node1 2 % of"),
     ("regions_moved", {"inside": told(MOVING, master1=3.0)}, "up to 3 at a time"),
@@ -229,7 +230,9 @@ def test_each_kind_speaks_alone_and_says_its_figure(kind: str, change: dict[str,
     {"phase": phase(target_per_s=1200.0), "completed_per_s": 1199.0}, {"steal_share": 0.01},
     {"phase": phase(end_ns=10**9 // 5), "steal_share": 0.2},
     {"local": True, "cores": 2, "quota_cores": 1.8},
-    {"phase": PACED, "cores": 2, "others_cores": 0.05}, {"cores": 2, "others_cores": 0.17},
+    {"phase": PACED, **LIMITED, "others_cores": 0.05}, {**LIMITED, "others_cores": 0.17},
+    {"phase": replace(PACED, end_ns=9 * 10**9), **LIMITED, "others_cores": 0.17},
+    {"phase": PACED, **LIMITED, "local": False, "others_cores": 0.17},
     {"iowait_share": 0.05}, {"phase": phase(verify={"checked": 10, "corrupt": 0})},
     {"nodes": ("a",), "watched": frozenset({"a"}), "agents": frozenset({"a"}), "local": True},
     {"phase": PACED},

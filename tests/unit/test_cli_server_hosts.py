@@ -89,6 +89,13 @@ def test_the_page_cache_is_dropped_where_nodes_are(
     assert len(dropped) == 3, "and not on the laboratory's own machine"
 
 
+def test_who_may_not_drop_the_page_cache_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_cache, "DROP_CACHES", tmp_path / "none" / "drop_caches")
+    with pytest.raises(InfrastructureError, match="the page cache cannot be dropped") as no:
+        page_cache.drop()
+    assert "leave cache out" in str(no.value.hint)
+
+
 def test_points_may_have_fewer_engines_than_there_are_load_hosts(tmp_path: Path) -> None:
     text = """
     question = "Which?"
@@ -101,8 +108,9 @@ def test_points_may_have_fewer_engines_than_there_are_load_hosts(tmp_path: Path)
     (tmp_path / "x.toml").write_text(text)
     study = read_study(tmp_path / "x.toml")
     check_points(study, addresses("a,b,c"))
-    with pytest.raises(InputError, match=r"load\.engines is 3 at most, and each of the 2 load hosts"):
+    with pytest.raises(InputError, match=r"load\.engines is 3 at most, and each of the 2 load hosts") as no:
         check_points(study, addresses("a,b"))
+    assert no.value.hint == "name 3 of them, or --load-hosts 3 of more", "what varies is not to be set"
     with pytest.raises(InputError, match=r"load\.engines is 3 at most, and each of the 4 load hosts"):
         check_points(study, addresses("a,b,c,d"))
     far = LoadHosts([RemoteHost(name, "10.0.0.1", None, None) for name in "abc"])

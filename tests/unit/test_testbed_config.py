@@ -95,8 +95,22 @@ def test_settings_by_their_new_names_hold_for_old_lines_too() -> None:
     assert (shared["key_cache_size_in_mb"], shared["concurrent_reads"]) == (5, 3)
     assert set(shared) & set(old_names.OLD_NAMES) == {"allocate_tokens_for_local_replication_factor"}
     assert config.settings(system, FIVE)["memtable_heap_space"] == "128MiB"
+    assert config.settings(system, FIVE)["stream_throughput_outbound"] == "25MiB/s"
     why = {one.setting: one.reason for one in profile.setting_deviations(THREE, shared, system)}
     assert why["memtable_heap_space_in_mb"] == "given by the user"
+
+
+@pytest.mark.parametrize(
+    ("given", "fault"),
+    [
+        ({"key_cache_size": "4MiB", "key_cache_size_in_mb": 4}, "are one setting"),
+        ({"memtable_heap_space": "1000B"}, "cannot be said to Cassandra 3.11"),
+        ({"commitlog_sync_period": "2 days"}, "cannot be said"),
+    ],
+)
+def test_a_setting_that_an_older_line_cannot_be_told_is_refused(given: dict[str, Any], fault: str) -> None:
+    with pytest.raises(InputError, match=fault):
+        config.settings(CassandraSystem(settings=given), THREE)
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,22 @@ def with_load_hosts(run: TrialRun, *lost: int) -> TrialRun:
 
 
 @pytest.mark.usefixtures("fake_engine")
+def test_the_page_cache_is_dropped_on_the_nodes_host_before_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = trial_run(tmp_path, Bed(), duration_s=0.5)
+    asked: list[list[str]] = []
+    monkeypatch.setattr(run.host, "drop_page_cache", lambda: asked.append(events(run)), raising=True)
+    run.cold = True
+    run.run()
+    assert run.manifest.status == "done", run.manifest.reason
+    assert len(asked) == 1
+    assert "run" not in asked[0], "not yet begun"
+    assert {"run", "cold"} <= {*events(run)}
+    assert "cold" not in asked[0], "told once it was done"
+
+
+@pytest.mark.usefixtures("fake_engine")
 def test_the_others_measure_on_when_a_load_host_is_lost(tmp_path: Path) -> None:
     run = with_load_hosts(trial_run(tmp_path, Bed(), engines=2, duration_s=0.5), 1)
     run.run()

@@ -73,12 +73,15 @@ def check_points(study: Study, machines: Sequence[Machine], *, apart: bool = Fal
     """
     for point in study.cells:
         check_far(point, apart=apart)
-    engines = {point.load.engines for point in study.cells}
-    if (most := max(engines)) != len(machines):
+    most = max(point.load.engines for point in study.cells)
+    if most != len(machines):
+        varied = any("engines" in point.levels for point in study.cells)
         raise InputError(
-            f"load.engines is {most}{' at most' if len(engines) > 1 else ''}, and each of the "
-            f"{len(machines)} load hosts runs one",
-            hint=f"--set load.engines={len(machines)}, or --load-hosts {most}",
+            f"load.engines is {most}{' at most' if varied else ''}, and each of the {len(machines)} "
+            "load hosts runs one",
+            hint=f"name {most} of them, or --load-hosts {most} of more"
+            if varied
+            else f"--set load.engines={len(machines)}, or --load-hosts {most}",
         )
 
 

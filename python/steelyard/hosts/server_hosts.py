@@ -65,7 +65,7 @@ class ServerHosts(_WithOthers):
         return [*super().end_leftovers(), *(f"{name}: {said}" for name, said in there)]
 
     def drop_page_cache(self) -> None:
-        """See `Host`; of each machine that has nodes."""
+        """See `Host`; of each of them, whether it has a node just now or not."""
         for machine in self.machines:
             machine.host.drop_page_cache()
 

@@ -194,8 +194,10 @@ class TrialRun:
             with self._timed("settle"):
                 self._settle()
         if self.cold:
-            self.manifest.event("cold", "the host's page cache was dropped; servers keep their own")
             self.host.drop_page_cache()
+            self.manifest.event(
+                "cold", "the page cache of the nodes' host was dropped; servers keep their own"
+            )
         fleet.begin_at(self.trial.first_operation)
 
     def _direct(self) -> Sequence[Observer]:

@@ -15,6 +15,8 @@ STEAL = 0.01
 BESIDE = 0.025
 """Of all cores. With others at 6 to 9 % of two cores p99 of reads at a given rate was 2.4 to 4.2 times as
 high, and means 1.2 to 1.6 times, as with others at 0.2 % (docs/findings/versions-cassandra-latency)."""
+BESIDE_LEAST_S = 10.0
+"""Others are looked at every 5 s: a shorter phase holds what was before and after it."""
 COUNTED_S = 0.05
 """Less is no more than a few of the kernel's ticks of 10 ms: one of them is 1.7 % of 0.3 s of two cores."""
 IOWAIT = 0.05
@@ -76,10 +78,13 @@ def steal(context: Context) -> Warned | None:
 
 
 def beside(context: Context) -> Warned | None:
-    """Something else ran on the host while the rate was given: at saturation it costs what it takes, at a
-    given rate an operation now and then waits for it."""
+    """Something else ran on the host of nodes and client while the rate was given: at saturation it costs
+    what it takes, at a given rate an operation now and then waits for it. Of given nodes it is not known
+    whether they are the others."""
     used, cores = context.others_cores, context.cores
-    if context.phase.closed or not cores or used is None or used <= BESIDE * cores:
+    if context.phase.closed or not context.local or not cores or used is None or used <= BESIDE * cores:
+        return None
+    if (context.phase.end_ns - context.phase.start_ns) / NS < BESIDE_LEAST_S:
         return None
     return Warned(
         "beside",

@@ -108,12 +108,27 @@ def settings(system: CassandraSystem, line: Line) -> dict[str, Any]:
 
 def _given(system: CassandraSystem, line: Line) -> dict[str, Any]:
     """The user's settings; by the names of 4.1 and later they may be given for older lines, too. Whether a
-    line has one at all its servers say."""
+    line has one at all its servers say.
+
+    Raises:
+        InputError: one is given by both names, or in a unit that the older one cannot be said in.
+    """
     given = {name: value for name, value in system.settings.items() if name != "initial_token"}
+    for old, new in old_names.NEW_NAMES.items():
+        if old in given and new in given:
+            raise InputError(f"settings: {new} and {old} are one setting", hint="leave one of them out")
     if not line.old_names:
         return given
-    old = old_names.to_old(given)
-    return old | {name: value for name, value in given.items() if old_names.OLD_NAMES.get(name, name) is None}
+    kept = {name: value for name, value in given.items() if old_names.OLD_NAMES.get(name, name) is None}
+    found = old_names.to_old({name: value for name, value in given.items() if name not in kept})
+    for name, value in found.items():
+        if name in old_names.NEW_NAMES and not str(value).isdigit() and value is not None:
+            units = ", ".join(old_names.units_of(name))
+            raise InputError(
+                f"settings: {old_names.NEW_NAMES[name]} = {value!r} cannot be said to Cassandra {line.name}",
+                hint=f"a whole number of {units}",
+            )
+    return found | kept
 
 
 def _commitlog(system: CassandraSystem, line: Line) -> dict[str, Any]:
