@@ -153,7 +153,7 @@ impl HbasePlan {
         Ok(())
     }
 
-    /// Regions of a new table of so many records: none stays empty.
+    /// Regions of a new table of so many records: no more than these.
     pub(super) fn regions_of(&self, keys: u64) -> u32 {
         self.regions.min(u32::try_from(keys).unwrap_or(u32::MAX))
     }
