@@ -255,8 +255,8 @@ def test_the_plan_names_registries_or_the_ensemble(tmp_path: Path) -> None:
         assert testbed.driver() == {
             "kind": "hbase", "registry": registry, "zookeeper": zookeeper, "zookeeper_parent": "/hbase",
             "table": "ns:t", "family": "family", "durability": "SKIP_WAL", "scan_caching": 100,
-            "block_cache": True, "bloom": "ROW", "versions": 1, "compression": "NONE", "regions": 6, "regions_fit": True,
-            "client_buffering": 4096, "connections": 1, "user": None, "fresh": False,
+            "block_cache": True, "bloom": "ROW", "versions": 1, "compression": "NONE", "regions": 6,
+            "regions_fit": True, "client_buffering": 4096, "connections": 1, "user": None, "fresh": False,
         }  # fmt: skip
 
 
