@@ -84,6 +84,7 @@ def test_settings_by_their_new_names_hold_for_old_lines_too() -> None:
     given = {
         "memtable_heap_space": "128MiB", "commitlog_total_space": "1GiB", "commitlog_sync_period": "2s",
         "stream_throughput_outbound": "25MiB/s", "key_cache_size_in_mb": 5, "concurrent_reads": 3,
+        "max_hint_window_in_ms": -1,
         "allocate_tokens_for_local_replication_factor": 3,
     }  # fmt: skip
     system = CassandraSystem(profile="quick", settings=given)
@@ -92,6 +93,7 @@ def test_settings_by_their_new_names_hold_for_old_lines_too() -> None:
     assert shared["commitlog_total_space_in_mb"] == 1024
     assert shared["commitlog_sync_period_in_ms"] == 2000
     assert shared["stream_throughput_outbound_megabits_per_sec"] == 210
+    assert shared["max_hint_window_in_ms"] == -1, "what an old name may say is the server's to judge"
     assert (shared["key_cache_size_in_mb"], shared["concurrent_reads"]) == (5, 3)
     assert set(shared) & set(old_names.OLD_NAMES) == {"allocate_tokens_for_local_replication_factor"}
     assert config.settings(system, FIVE)["memtable_heap_space"] == "128MiB"

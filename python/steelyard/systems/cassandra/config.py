@@ -121,12 +121,12 @@ def _given(system: CassandraSystem, line: Line) -> dict[str, Any]:
         return given
     kept = {name: value for name, value in given.items() if old_names.OLD_NAMES.get(name, name) is None}
     found = old_names.to_old({name: value for name, value in given.items() if name not in kept})
-    for name, value in found.items():
-        if name in old_names.NEW_NAMES and not str(value).isdigit() and value is not None:
-            units = ", ".join(old_names.units_of(name))
+    for new, value in given.items():
+        before = old_names.OLD_NAMES.get(new)
+        if before and value is not None and not str(found[before]).isdigit():
             raise InputError(
-                f"settings: {old_names.NEW_NAMES[name]} = {value!r} cannot be said to Cassandra {line.name}",
-                hint=f"a whole number of {units}",
+                f"settings: {new} = {value!r} cannot be said to Cassandra {line.name}",
+                hint=f"a whole number of {', '.join(old_names.units_of(before))}",
             )
     return found | kept
 
