@@ -23,6 +23,7 @@ from steelyard.lab.signals import Interrupts
 from steelyard.lab.trial import TrialRun
 from steelyard.results.read import open_run
 from steelyard.systems.base import Death, Settled
+from steelyard.watch import Sampler
 
 
 @pytest.mark.usefixtures("fake_engine")
@@ -50,6 +51,20 @@ def test_the_way_of_a_trial(tmp_path: Path) -> None:
     assert set(trial.intervals()["phase"]) == {"load", "warmup", "run"}
     assert trial.system().height > 0
     assert not engine_left()
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_servers_are_sampled_where_the_run_begins_and_where_it_ends(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    told: list[int] = []
+    monkeypatch.setattr(Sampler, "sample_from", lambda _self, t_ns: told.append(t_ns))
+    run = trial_run(tmp_path, Bed(), warmup_s=0.1, duration_s=0.1)
+    run.run()
+    begun = [phase["start_ns"] for phase in json.loads((run.folder / "manifest.json").read_text())["phases"]]
+    assert told[0] == begun[-1]
+    assert len(told) == 2
+    assert told[1] >= told[0]
 
 
 @pytest.mark.usefixtures("fake_engine")

@@ -114,6 +114,51 @@ def test_every_source_is_sampled() -> None:
     assert "control group" in sampler.missing["node1.disk operations"]
 
 
+def never_by_itself(targets: list[WatchTarget]) -> Sampler:
+    return Sampler(targets, dict, os.getpid(), own, 10 * LIMIT_S)
+
+
+def await_ticks(sampler: Sampler, least: int) -> None:
+    wait_until(lambda: times(sampler, "machine", CPU).len() >= least, [], LIMIT_S, "not sampled")
+
+
+def test_it_samples_from_the_time_on_that_it_is_told() -> None:
+    sampler = never_by_itself([])
+    sampler.start()
+    await_ticks(sampler, 1)
+    soon_ns = time.monotonic_ns() + 50_000_000
+    sampler.sample_from(soon_ns)
+    await_ticks(sampler, 2)
+    sampler.sample_from(soon_ns)  # which is over
+    await_ticks(sampler, 3)
+    sampler.stop()
+    before, told, *_ = times(sampler, "machine", CPU)
+    assert before < soon_ns <= told
+
+
+def test_a_server_that_still_has_time_to_answer_lacks_no_sample_taken_out_of_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("steelyard.watch.link.ANSWER_WITHIN_S", LIMIT_S)
+    asked, released = threading.Event(), threading.Event()
+
+    def slow(_command: str) -> str:
+        asked.set()
+        released.wait(LIMIT_S)
+        return good("")
+
+    with agent(slow) as address:
+        sampler = never_by_itself([node("node1", address)])
+        sampler.start()
+        assert asked.wait(LIMIT_S)
+        sampler.sample_from(0)
+        await_ticks(sampler, 2)
+        released.set()
+        await_samples(sampler, "node1", "server_sstables", 1)
+        sampler.stop()
+    assert "node1.server_*" not in sampler.missing
+
+
 def test_a_server_that_does_not_answer_holds_up_nobody() -> None:
     released = threading.Event()
 

@@ -85,6 +85,10 @@ class Watch(Protocol):
         """Watch these nodes from the next sample on, without a gap for those that are watched already."""
         ...
 
+    def sample_from(self, t_ns: int) -> None:
+        """Sample at this time, of the caller's clock, and every period from then on."""
+        ...
+
     def latest(self, source: str, metric: str) -> float | None:
         """The newest value of a metric, or None if there is none yet."""
         ...

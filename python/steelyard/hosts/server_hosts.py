@@ -169,6 +169,13 @@ class JoinedWatch:
             with suppress(HostLostError):
                 watch.retarget([target for target in targets if target.host == name])
 
+    def sample_from(self, t_ns: int) -> None:
+        """See `Watch`."""
+        self._own.sample_from(t_ns)
+        for watch in self.there.values():
+            with suppress(HostLostError):
+                watch.sample_from(t_ns)
+
     def latest(self, source: str, metric: str) -> float | None:
         """See `Watch`."""
         try:

@@ -25,6 +25,7 @@ from steelyard.lab.lease import Lease
 from steelyard.lab.observer import Observer
 from steelyard.lab.phase import PhaseRunner
 from steelyard.lab.progress import Show
+from steelyard.lab.sampled_edges import SampledEdges
 from steelyard.lab.search.probes import forget
 from steelyard.lab.server_hosts import ServerMachines
 from steelyard.lab.signals import Interrupts
@@ -145,7 +146,7 @@ class TrialRun:
         self._note_data(how)
         if RUN in load.phases:
             self._prepare_run(fleet)
-            Stages(load, runner, self._timed, self._direct).drive()
+            Stages(load, runner, self._timed, self._observers).drive()
         runner.look_after_servers()
         fleet.finish()
         if self.several:
@@ -200,11 +201,13 @@ class TrialRun:
             )
         fleet.begin_at(self.trial.first_operation)
 
-    def _direct(self) -> Sequence[Observer]:
-        """Who carries the timeline out, if there is one."""
-        if not self.trial.timeline:
-            return ()
+    def _observers(self) -> Sequence[Observer]:
+        """Who is told what the run does: the watch, and who carries the timeline out, if there is one."""
         assert self.sampler is not None  # noqa: S101 - the run comes after the watch
+        sampled = SampledEdges(self.sampler)
+        return (sampled, self._direct(self.sampler)) if self.trial.timeline else (sampled,)
+
+    def _direct(self, watch: Watch) -> Director:
         if any(action.changes for action in self.trial.timeline) and not self.trial.system.given:
             self.shape = Shape.of(self.testbed)
         self.director = Director(
@@ -213,10 +216,10 @@ class TrialRun:
             folder=self.folder,
             manifest=self.manifest,
             show=self.show,
-            watch=self.sampler,
+            watch=watch,
             paced=self.trial.load.paced,
         )
-        return (self.director,)
+        return self.director
 
     def _start_engines(self) -> Fleet:
         load, driver = self.trial.load, self.lease.driver(self.testbed.driver())

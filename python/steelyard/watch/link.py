@@ -64,7 +64,10 @@ class Link:
         return self._asked_s is not None and time.monotonic() - self._asked_s <= ANSWER_WITHIN_S
 
     def tick(self) -> None:
-        """Ask, if it is time to and no answer is owed; connect first, if that must be."""
+        """Ask, if no answer is owed; connect first, if that must be. A tick that comes so soon after another
+        that its answer may still be in time is none of its own."""
+        if self.waiting:
+            return
         now = time.monotonic()
         owed = self._connected and self._asked_s is not None
         if not owed:

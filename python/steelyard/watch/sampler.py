@@ -59,6 +59,8 @@ class Sampler:
         self._told: SimpleQueue[tuple[int, str, dict[str, float]]] = SimpleQueue()
         self._askers = Askers(lambda *told: self._told.put(told), self._period_ns)
         self._wanted: Sequence[WatchTarget] | None = targets
+        self._due_ns = 0
+        self._from_ns: int | None = None
         self._thread = threading.Thread(target=self._run, name="steelyard-watch", daemon=True)
         self._stopping = False
         self._spool_failure: str | None = None
@@ -77,6 +79,14 @@ class Sampler:
         What could not be had of the others stays in `missing`. Any thread may call it.
         """
         self._wanted = targets
+
+    def sample_from(self, t_ns: int) -> None:
+        """Sample at this time (CLOCK_MONOTONIC ns; at once, if it is over), and every period from then on.
+
+        So that counters are read where a phase begins, and where it ends. Any thread may call it.
+        """
+        self._from_ns = t_ns
+        self._waker.send(b"x")
 
     def stop(self) -> None:
         """Take a last sample and end; safe to call twice, or when never started."""
@@ -145,20 +155,27 @@ class Sampler:
         return [Link(target, address, dialogue, self._selector, deliver) for address, dialogue in asked]
 
     def _run(self) -> None:
-        self._selector.register(self._wake, selectors.EVENT_READ, lambda _events: None)
-        due_ns = time.monotonic_ns()
+        self._selector.register(self._wake, selectors.EVENT_READ, lambda _events: self._wake.recv(64))
+        self._due_ns = time.monotonic_ns()
         while not self._stopping:
             self._tick()
-            due_ns = next_due(due_ns, self._period_ns, time.monotonic_ns())
-            self._serve(due_ns, lambda: not self._stopping)
+            self._due_ns = next_due(self._due_ns, self._period_ns, time.monotonic_ns())
+            self._serve(self._due, lambda: not self._stopping)
         self._tick()
         deadline_ns = time.monotonic_ns() + round(ANSWER_WITHIN_S * 1e9)
         self._selector.unregister(self._wake)
-        self._serve(deadline_ns, lambda: any(link.waiting for link in self._links))
+        self._serve(lambda: deadline_ns, lambda: any(link.waiting for link in self._links))
         self._askers.stop()
         self._take_answers()
         self._spool()
         self._account()
+
+    def _due(self) -> int:
+        """When the next sample is due; that may just have been said anew."""
+        from_ns, self._from_ns = self._from_ns, None
+        if from_ns is not None:
+            self._due_ns = from_ns
+        return self._due_ns
 
     def _tick(self) -> None:
         wanted, self._wanted = self._wanted, None
@@ -183,9 +200,9 @@ class Sampler:
             while True:
                 self._table.add(*self._told.get_nowait())
 
-    def _serve(self, until_ns: int, going_on: Callable[[], bool]) -> None:
+    def _serve(self, until: Callable[[], int], going_on: Callable[[], bool]) -> None:
         """Take the servers' answers until a time, or until there is no reason to go on."""
-        while going_on() and (left_ns := until_ns - time.monotonic_ns()) > 0:
+        while going_on() and (left_ns := until() - time.monotonic_ns()) > 0:
             for key, events in self._selector.select(left_ns / 1e9):
                 key.data(events)
 

@@ -217,6 +217,10 @@ class RemoteWatch:
         """See `Watch`."""
         self._ask("retarget", targets)
 
+    def sample_from(self, t_ns: int) -> None:
+        """See `Watch`."""
+        self._ask("sample_from", self._host.clock.there(t_ns))
+
     def latest(self, source: str, metric: str) -> float | None:
         """See `Watch`."""
         return cast(float | None, self._ask("latest", source, metric))
