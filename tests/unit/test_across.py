@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tomlkit
 from made import DATA, maker
 from typer.testing import CliRunner
 
@@ -25,7 +26,7 @@ from steelyard.report.across.picture import ratios_chart
 from steelyard.report.across.render import headline, page, question_table, render_json
 from steelyard.report.formatting import clean
 from steelyard.report.machine import jsonable
-from steelyard.report.page import RENDERERS
+from steelyard.report.page import RENDERERS, render_markdown
 from steelyard.spec.papers import Paper, Question
 
 studies = maker("make_study")
@@ -208,7 +209,7 @@ def test_a_result_that_answers_nothing_is_said(run: Path) -> None:
     model = build_across([run], only, QUESTIONS)
     assert model.questions == ()
     (given,) = page(model).tables
-    assert list(given.rows) == [("p/claimed", "full", "-", str(run), "none of these")]
+    assert list(given.rows) == [("p/claimed", "full", "-", "-", str(run), "none of these")]
 
 
 def test_answers_stand_at_a_glance_above_the_tables(built: Across) -> None:
@@ -287,10 +288,30 @@ def test_what_a_file_says_is_escaped_in_a_pages_picture(run: Path) -> None:
 
 def test_json_has_every_figure(built: Across, run: Path) -> None:
     told = json.loads(render_json(built))
-    assert told["results"] == [{"path": str(run), "study": "p/claimed", "form": "full", "kept": ""}]
+    assert told["results"] == [
+        {"path": str(run), "study": "p/claimed", "form": "full", "kept": "", "changed": []}
+    ]
     first = told["questions"][0]["said"][0]
     assert (first["source"], first["side"], first["figure"]["low"]) == ("first", "ONE", 0.7)
     assert first["ours"][0]["ratio"]["estimate"] == pytest.approx(1 / 1.4, rel=0.05)
+
+
+def test_a_result_of_another_form_than_is_shipped_says_by_which_settings(
+    run: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Its verdicts count, and are marked; more trials, or other words, are no other form."""
+    values = tomlkit.parse((run / "study.toml").read_text(encoding="utf-8"))
+    values["repetitions"], values["question"] = 7, "What else?"
+    values["workload"]["records"], values["load"]["warmup_s"] = 12_345, 3  # type: ignore[index]
+    now = tmp_path / "claimed.toml"
+    now.write_text(tomlkit.dumps(values), encoding="utf-8")
+    monkeypatch.setattr(across_model, "shipped", lambda: {"p/claimed": now})
+    model = build_across([run], papers(), QUESTIONS)
+    assert model.given[0].changed == ("load.warmup_s", "workload.records")
+    assert ours(model, "level")["slower"].other_form
+    text = render_markdown(page(model))
+    assert "| p/claimed | full | load.warmup\\_s, workload.records |" in text
+    assert "| refuted, another form |" in text
 
 
 def test_a_result_of_no_shipped_study_is_refused(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -316,7 +337,7 @@ def test_what_a_report_wrote_down_says_the_same_as_the_run(
     given = page(model).tables[-1]
     created = json.loads(kept.read_text())["created"][:10]
     assert list(given.rows) == [
-        ("p/claimed", "full", f"run of {created}, as it was judged then", str(kept), "2")
+        ("p/claimed", "full", "-", f"run of {created}, as it was judged then", str(kept), "2")
     ]
 
 

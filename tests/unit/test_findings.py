@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from steelyard.report.across.form import changed
 from steelyard.report.across.kept import read_claims
 from steelyard.report.across.model import build_across
 from steelyard.report.across.render import page
@@ -59,6 +60,16 @@ def test_verdicts_that_are_kept_can_be_read_and_stand_on_their_page(path: Path) 
         rows = re.findall(rf"^\| {re.escape(answer.claim.id)} \| .*$", shown, re.MULTILINE)
         said = f"| {answer.verdict.direction} | {answer.verdict.size} | {answer.found} |"
         assert any(said in row for row in rows), answer.claim.id
+
+
+def test_pages_of_another_form_than_is_shipped_now_are_listed_as_such() -> None:
+    """A form that was changed since wants to be run again; until then it is said."""
+    listed = re.findall(r"^\| \[([\w-]+)\].*\*another form\*", text_of("."), re.MULTILINE)
+    kept = {path.parent.name: read_claims(path) for path in FINDINGS.glob("*/claims.json")}
+    other = [
+        name for name, one in kept.items() if changed(one.study, find_study(shown_of(name)), one.asked.form)
+    ]
+    assert sorted(listed) == sorted(other)
 
 
 def test_every_study_of_the_papers_has_a_page_but_these() -> None:

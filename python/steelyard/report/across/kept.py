@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ class Kept:
         name: of the study, as a run has it.
         created: when the run began.
         partial: some of its trials were missing then.
+        study: its values, as the run has them.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Kept:
     answers: tuple[Answer, ...]
     created: str
     partial: bool
+    study: Mapping[str, Any]
 
 
 class _Estimate(BaseModel):
@@ -91,7 +94,7 @@ def read_claims(path: Path) -> Kept:
     if unknown := [one.id for one in judged if one.id not in known]:
         raise InputError(f"{path}: its study has no claim '{unknown[0]}'", hint=HINT)
     found = tuple(Answer(known[one.id], one.verdict()) for one in judged)
-    return Kept(str(told.study.get("name", "")), asked, found, told.created, told.partial)
+    return Kept(str(told.study.get("name", "")), asked, found, told.created, told.partial, told.study)
 
 
 def _read(path: Path) -> _Report:

@@ -14,6 +14,7 @@ from pathlib import Path
 from steelyard.analysis.claims.verdict import NOTHING
 from steelyard.analysis.stats.runs import Interval
 from steelyard.errors import InputError, nearest
+from steelyard.report.across.form import changed
 from steelyard.report.across.kept import Kept, read_claims
 from steelyard.report.formatting import NONE, clean
 from steelyard.report.model import build
@@ -35,6 +36,7 @@ class Given:
     Attributes:
         answers: claim or check -> what became of it.
         kept: of a report's file, what it is of; empty of a folder, which is judged now.
+        changed: settings that the study's shipped form has otherwise now.
     """
 
     path: Path
@@ -42,6 +44,7 @@ class Given:
     form: str
     answers: Mapping[str, Answer]
     kept: str = ""
+    changed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ class Ours:
         found: the same, or what else was found, in words.
         bears_out: the side that it speaks for; empty where it decides nothing.
         against: the side that it speaks against without speaking for another.
+        other_form: the result is of another form than the study is shipped with now.
     """
 
     study: str
@@ -66,6 +70,7 @@ class Ours:
     found: str = NONE
     bears_out: str = ""
     against: str = ""
+    other_form: bool = False
 
 
 @dataclass(frozen=True)
@@ -142,7 +147,8 @@ def _given(path: Path) -> Given:
     kept = read_claims(path) if path.is_file() else _judged_now(path)
     study = _study(path, kept.name.removesuffix("-small"), kept.asked.paper)
     found = {answer.claim.id: answer for answer in kept.answers}
-    return Given(path, study, kept.asked.form, found, _provenance(kept) if path.is_file() else "")
+    told, form = _provenance(kept) if path.is_file() else "", kept.asked.form
+    return Given(path, study, form, found, told, changed(kept.study, shipped()[study], form))
 
 
 def _provenance(kept: Kept) -> str:
@@ -157,8 +163,9 @@ def _judged_now(path: Path) -> Kept:
     found = answers(model)
     if found is None or not (found.claims or found.checks):
         raise InputError(f"{path}: it is no run of a study with claims")
-    name = str(found.design.get("name") or model.name)
-    return Kept(name, found.asked, (*found.checks, *found.claims), model.created, model.partial)
+    name = str(model.study.get("name") or model.name)
+    judged = (*found.checks, *found.claims)
+    return Kept(name, found.asked, judged, model.created, model.partial, model.study)
 
 
 def _study(path: Path, name: str, paper: str) -> str:
@@ -223,6 +230,7 @@ def _judged(claim: str, run: Given, entry: Entry, question: Question) -> Ours:
         _words(answer) if ratio is None else told(ratio) + _cells(answer, turned=turned),
         bears_out=side if direction == "confirmed" and told_apart else other if refuted else "",
         against=side if refuted and not other else "",
+        other_form=bool(run.changed),
     )
 
 

@@ -18,6 +18,8 @@ from steelyard.spec.printed import Printed
 FORMAT = 1
 BEARS_OUT, AGAINST = "bears out", "speaks against"
 AT_A_GLANCE = {BEARS_OUT: "", AGAINST: "against "}
+OTHER_FORM = "another form"
+MOST_SETTINGS = 3
 COLUMNS = ("source", "says", "answer", "judged by", "verdict", "paper", "ours")
 
 
@@ -39,7 +41,8 @@ METHOD = (
     "Each paper answers for its own set-up, ours for that of a result that was given, whose own report says "
     "in what it differs.",
     "A claim of ours says what the paper says: confirmed, it bears its answer out; refuted, the other one of "
-    "two, while of more answers it speaks against its own. Not given: no result of that study was.",
+    "two, while of more answers it speaks against its own. Not given: no result of that study was. Another "
+    "form: the study is shipped with other settings than those of its result, which Results names.",
 )
 
 
@@ -100,7 +103,8 @@ def _judged(said: Said, ours: Ours | None) -> tuple[str, str]:
     """The claim, of a study without the paper's folder, and its verdict."""
     if ours is None:
         return NONE, "not judged"
-    return clean(f"{ours.study.removeprefix(f'{said.paper}/')}: {ours.claim}"), ours.direction
+    verdict = f"{ours.direction}, {OTHER_FORM}" if ours.other_form else ours.direction
+    return clean(f"{ours.study.removeprefix(f'{said.paper}/')}: {ours.claim}"), verdict
 
 
 def _figure(figure: Printed | None) -> str:
@@ -155,13 +159,22 @@ def _given(model: Across) -> Table:
         (
             clean(one.study),
             one.form,
+            _settings(one.changed),
             one.kept or NONE,
             clean(str(one.path)),
             str(used[one.study] or "none of these"),
         )
         for one in model.given
     ]
-    return Table("Results", ("study", "form", "judged", "read from", "questions"), rows, 5)
+    columns = ("study", "form", "shipped with other settings", "judged", "read from", "questions")
+    return Table("Results", columns, rows, 6)
+
+
+def _settings(changed: tuple[str, ...]) -> str:
+    """`load.warmup_s, systems.cassandra.tokens and 7 more`; a dash where there are none."""
+    more = len(changed) - MOST_SETTINGS
+    named = ", ".join(changed[:MOST_SETTINGS]) + (f" and {more} more" if more > 0 else "")
+    return clean(named) or NONE
 
 
 def render_json(model: Across) -> str:
@@ -169,7 +182,14 @@ def render_json(model: Across) -> str:
     found = {
         "format": FORMAT,
         "results": [
-            {"path": str(g.path), "study": g.study, "form": g.form, "kept": g.kept} for g in model.given
+            {
+                "path": str(g.path),
+                "study": g.study,
+                "form": g.form,
+                "kept": g.kept,
+                "changed": list(g.changed),
+            }
+            for g in model.given
         ],
         "questions": [
             {
