@@ -59,6 +59,15 @@ def test_a_ratio_stands_with_its_interval_beside_the_papers() -> None:
     assert forest.claims[0]["told"] == ["confirmed, size confirmed", "2.00 [1.50, 2.50]; paper 3.00"]
 
 
+def test_what_the_paper_prints_has_a_line_of_its_own_where_one_is_too_short() -> None:
+    printed = {"low": 3, "high": 5, "label": "three to five times"}
+    found = answer({**RATIO, "paper": printed}, Interval(1.01, 0.908, 1.12, 6), size="refuted")
+    found = replace(found, verdict=replace(found.verdict, paper=3.9))
+    forest = forest_of(answers(found))
+    assert forest is not None
+    assert forest.claims[0]["told"][1:] == ["1.01 [0.908, 1.12]", "paper 3 to 5 (three to five times)"]
+
+
 def test_a_mean_of_unlike_cells_is_told_with_them() -> None:
     assert answer(RATIO, Interval(3.0, 2.0, 4.0, 6)).found == "3.00 [2.00, 4.00]"
     unlike = answer(RATIO, Interval(3.0, 2.0, 4.0, 6), cells=(1.5, 6.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from statistics import fmean
 from typing import Any, cast
@@ -14,7 +15,9 @@ from pydantic import ValidationError
 from steelyard.analysis.evidence import Cell
 from steelyard.errors import InputError
 from steelyard.report import write_report
+from steelyard.report.chart import Chart
 from steelyard.report.model import build
+from steelyard.report.render import svg
 from steelyard.report.study.answers import answers
 from steelyard.report.study.dots import MEASURED, Dots
 from steelyard.report.study.dots_spec import dots_spec
@@ -273,6 +276,16 @@ def test_bars_begin_at_zero_so_that_an_axis_without_one_has_dots(log: bool, mark
         [{**row, "source": MEASURED, "bound": "", "label": ""}], "x", "y", ("r",), y_log=log, bars=True
     )
     assert {layer["mark"]["type"] for layer in dots_spec(dots)["layer"]} == {mark, "rule"}
+
+
+def test_a_vertical_axis_with_a_longer_title_has_several_lines_and_each_line_once() -> None:
+    row = {"series": "a", "x": 1, "y": 1.0, "low": 0.9, "high": 1.1, "trials": 6, "point": "p"}
+    title = "reads and writes as replica of the busiest node over the mean"
+    spec = dots_spec(Dots([{**row, "source": MEASURED, "bound": "", "label": ""}], "x", title))
+    (said,) = re.findall(r"Y-axis titled '([^']*)'", svg(Chart("a", "a", "", "", lambda: spec)))
+    assert said == title
+    lines = {tuple(layer["encoding"]["y"]["title"]) for layer in spec["layer"]}
+    assert lines == {("reads and writes as replica of the busiest", "node over the mean")}
 
 
 def test_an_axis_names_the_levels_that_were_run_and_over_time_round_seconds(drawn: dict[str, Drawn]) -> None:

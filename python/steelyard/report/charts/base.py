@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +12,8 @@ import altair as alt
 from steelyard.report.chart import Rows
 
 WIDTH, HEIGHT = 760, 260
+UPRIGHT = 42
+"""Characters that fit the height, in any reader's font."""
 PALETTE = [
     "#4269d0",
     "#e08b1b",
@@ -58,16 +61,21 @@ class Lines:
     shades: Rows = field(default_factory=list)
 
 
+def upright(title: str) -> list[str]:
+    """The lines of a vertical axis' title, which would be cut off at both ends where it is too long."""
+    return textwrap.wrap(title, UPRIGHT)
+
+
 def _named(name: str) -> alt.NamedData:
     """Data that is put in after the definition has been checked: checking each point would take seconds."""
     return alt.NamedData(name)
 
 
 def _y(lines: Lines) -> alt.Y:
-    axis = alt.Axis(format=",~r", tickCount=6)
+    axis, title = alt.Axis(format=",~r", tickCount=6), upright(lines.y_title)
     if lines.log:
-        return alt.Y("y:Q", title=lines.y_title, scale=alt.Scale(type="log"), axis=axis)
-    return alt.Y("y:Q", title=lines.y_title, scale=alt.Scale(zero=True), axis=axis)
+        return alt.Y("y:Q", title=title, scale=alt.Scale(type="log"), axis=axis)
+    return alt.Y("y:Q", title=title, scale=alt.Scale(zero=True), axis=axis)
 
 
 def _tooltip(lines: Lines) -> list[alt.Tooltip]:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import altair as alt
 
-from steelyard.report.charts.base import HEIGHT, PALETTE, WIDTH, event_layer, shade_layer
+from steelyard.report.charts.base import HEIGHT, PALETTE, WIDTH, event_layer, shade_layer, upright
 from steelyard.report.study.dots import MEASURED, PAPER, Dots
 
 MARGIN = 1.03
@@ -61,7 +61,7 @@ def _x_axis(dots: Dots) -> alt.Axis:
 def _y(dots: Dots) -> alt.Y:
     scale: Mapping[str, Any] = _log(dots) if dots.y_log else {"zero": True}
     axis = alt.Axis(format=",~r", tickCount=6)
-    return alt.Y("y:Q", title=dots.y_title, scale=alt.Scale(**scale), axis=axis)
+    return alt.Y("y:Q", title=upright(dots.y_title), scale=alt.Scale(**scale), axis=axis)
 
 
 def _log(dots: Dots) -> Mapping[str, Any]:
@@ -86,7 +86,7 @@ def _tips(dots: Dots) -> list[alt.Tooltip]:
 
 def _errors(dots: Dots, base: alt.Chart, **style: Any) -> alt.Chart:
     drawn: alt.Chart = base.mark_rule(strokeWidth=1.6, **style).encode(
-        y=alt.Y("low:Q", title=dots.y_title), y2="high:Q"
+        y=alt.Y("low:Q", title=upright(dots.y_title)), y2="high:Q"
     )
     return drawn
 
@@ -102,7 +102,7 @@ def _bands(dots: Dots) -> list[alt.Chart]:
     """Lines without dots; of a histogram, whose axis is logarithmic, as steps."""
     base, y = _base(dots, MEASURED), _y(dots)
     steps: Literal["step", "linear"] = "step" if dots.x_log else "linear"
-    ends = {"y": alt.Y("low:Q", title=dots.y_title), "y2": alt.Y2("high:Q")}
+    ends = {"y": alt.Y("low:Q", title=upright(dots.y_title)), "y2": alt.Y2("high:Q")}
     band = base.mark_area(opacity=0.18, interpolate=steps).encode(**ends)
     line = base.mark_line(strokeWidth=1.8, interpolate=steps).encode(y=y, order="x:Q")
     hover = base.mark_point(opacity=0, size=90, filled=True).encode(y=y, tooltip=_tips(dots))

@@ -20,6 +20,8 @@ RATIOS = frozenset({"trend", "ratio", "order", "equality", "speedup", "scaling"}
 """Checks whose figures are ratios; what others estimate is shown over the paper's figure, or a bound."""
 BEYOND = 3.0
 """By how much the axis may reach past the ratios themselves: an interval that goes farther is cut there."""
+BESIDE = 52
+"""Characters of a line at the picture's right."""
 AROUND = 1.15
 """Room at both ends of the axis."""
 
@@ -86,9 +88,12 @@ def _claim(answer: Answer) -> dict[str, Any]:
     verdict = answer.verdict
     figure = answer.found
     size = "" if verdict.size == "not claimed" else f", size {verdict.size}"
-    paper = f"; paper {answer.printed}" if verdict.paper else ""
+    paper = [f"paper {answer.printed}"] if verdict.paper else []
     ratio, *cells = lines_of(figure)
-    words = [verdict.direction + size, *([] if figure == NONE else [f"{ratio}{paper}", *cells])]
+    first = ["; ".join([ratio, *paper])]
+    if len(first[0]) > BESIDE:
+        first = [ratio, *paper]
+    words = [verdict.direction + size, *([] if figure == NONE else [*first, *cells])]
     return {"claim": answer.claim.id, "statement": clean(answer.claim.statement), "told": words}
 
 
