@@ -127,11 +127,12 @@ def test_an_order_shows_the_ratios_of_its_pairs() -> None:
 
 
 @pytest.mark.parametrize(
-    "domain", [(0.9, 1.1), (0.87, 1.15), (0.5, 2.0), (0.6, 6.0), (0.01, 100.0), (1e-6, 1e6)]
+    "domain",
+    [(0.9, 1.1), (0.87, 1.15), (0.7, 1.4), (0.705, 1.44), (0.5, 2.0), (0.6, 6.0), (0.01, 100.0), (1e-6, 1e6)],
 )
 def test_ticks_are_round_and_few(domain: tuple[float, float]) -> None:
     found = ticks(domain)
-    assert 2 <= len(found) <= 13
+    assert 3 <= len(found) <= 13
     assert all(domain[0] <= value <= domain[1] for value in found)
     assert 1.0 in found
 

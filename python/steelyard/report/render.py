@@ -21,6 +21,7 @@ LIGHT: dict[str, Any] = {
     "font": "Helvetica, Arial, sans-serif",
     "axis": {"gridColor": "#e6e8ec", "domainColor": "#9aa1ab", "tickColor": "#9aa1ab",
              "labelColor": "#4a515c", "titleColor": "#4a515c", "titleFontWeight": "normal"},
+    "axisY": {"titlePadding": 10},
     "legend": {"labelColor": "#1d232b", "symbolStrokeColor": "#4a515c"},
     "view": {"stroke": None},
     "text": {"color": "#1d232b"},
@@ -28,7 +29,7 @@ LIGHT: dict[str, Any] = {
     "title": {"anchor": "start", "color": "#1d232b", "fontSize": 14},
 }  # fmt: skip
 """Look of chart files; the page has its own for light and dark. The padding is for readers without these
-fonts, whose own is wider (DejaVu by a sixth): labels at the edges would be cut off."""
+fonts, whose own is wider (DejaVu by a sixth): labels at the edges would be cut off, or lie on an axis' title."""
 
 
 def charts_of_interest(trial: TrialReport) -> dict[str, Chart]:

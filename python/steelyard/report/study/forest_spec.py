@@ -150,15 +150,16 @@ def _marks(forest: Forest) -> list[alt.Chart]:
 def ticks(domain: tuple[float, float]) -> list[float]:
     """Round values on a logarithmic axis, as many as have room; of a narrow one at equal distances."""
     low, high = domain
-    if high / low < NARROW:
-        fine = (_multiples(step, low, high) for step in STEPS)
-        return next(values for values in fine if len(values) >= LEAST_TICKS)
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     found = [
         [value for n in decades for step in steps if low <= (value := round(step * 10.0**n, 12)) <= high]
         for steps in TICKS
     ]
-    return next((values for values in found[::-1] if len(values) <= MOST_TICKS), found[0])
+    round_ones = next((values for values in found[::-1] if len(values) <= MOST_TICKS), found[0])
+    if high / low >= NARROW and len(round_ones) >= LEAST_TICKS:
+        return round_ones
+    fine = (_multiples(step, low, high) for step in STEPS)
+    return next(values for values in fine if len(values) >= LEAST_TICKS)
 
 
 def _multiples(step: float, low: float, high: float) -> list[float]:
