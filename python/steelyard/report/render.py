@@ -29,7 +29,7 @@ LIGHT: dict[str, Any] = {
     "title": {"anchor": "start", "color": "#1d232b", "fontSize": 14},
 }  # fmt: skip
 """Look of chart files; the page has its own for light and dark. The padding is for readers without these
-fonts, whose own is wider (DejaVu by a sixth): labels at the edges would be cut off, or lie on an axis' title."""
+fonts, whose own is wider (DejaVu by a sixth): labels at the edges would be cut off, or touch axes' titles."""
 
 
 def charts_of_interest(trial: TrialReport) -> dict[str, Chart]:
