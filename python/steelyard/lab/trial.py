@@ -208,6 +208,7 @@ class TrialRun:
         return (sampled, self._direct(self.sampler)) if self.trial.timeline else (sampled,)
 
     def _direct(self, watch: Watch) -> Director:
+        """Who carries the timeline out."""
         if any(action.changes for action in self.trial.timeline) and not self.trial.system.given:
             self.shape = Shape.of(self.testbed)
         self.director = Director(
