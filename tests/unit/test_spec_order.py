@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.spec.estimate import each, estimate, run_seconds
+from steelyard.spec.estimate import each, estimate, run_seconds, trial_seconds
 from steelyard.spec.models import Study, Trial
 from steelyard.spec.read import read_study
 from steelyard.spec.trials import STRIDE, plan_hash, trials
@@ -134,6 +134,29 @@ def test_the_estimate_counts_what_is_shared_once(tmp_path: Path) -> None:
     fresh, shared = (each(planned(tmp_path, f"reset={reset}")) for reset in ("fresh", "truncate"))
     assert sum(shared.values()) < sum(fresh.values()) / 2
     assert estimate(planned(tmp_path)).seconds == sum(fresh.values())
+
+
+def test_loads_go_through_the_quotas_of_nodes_by_every_copy(tmp_path: Path) -> None:
+    def load_seconds(*overrides: str) -> float:
+        """What 100,000 records more take on two nodes."""
+        fewer, more = (
+            next(t for t in planned(tmp_path, f"workload.records={n}", *overrides) if t.system.size == 2)
+            for n in (1_000, 101_000)
+        )
+        return trial_seconds(more) - trial_seconds(fewer)
+
+    quota = [f"systems.{name}.limits.cpu=0.25" for name in ("one", "two")]
+    assert load_seconds() == pytest.approx(100_000 / 8_000, rel=0.2)
+    assert load_seconds(*quota) == pytest.approx(100_000 / (0.5 * 4_000))
+    copies = "systems.two.access.replication.factor=2"
+    assert load_seconds(*quota, copies) == pytest.approx(2 * load_seconds(*quota))
+
+
+def test_a_trial_with_neither_a_start_nor_a_load_has_less_around_it(tmp_path: Path) -> None:
+    trial = planned(tmp_path)[0]
+    alone, loaded = (trial_seconds(trial, starts=False, loads=loads) for loads in (False, True))
+    records = trial.workload.records / 8_000
+    assert loaded - alone > records + 3
 
 
 def test_a_run_lasts_until_the_limit_that_comes_first(tmp_path: Path) -> None:

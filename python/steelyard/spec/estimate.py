@@ -45,10 +45,22 @@ def assumptions(study: Study) -> list[str]:
     for kind, a in told:
         lines.append(
             f"{kind}: serves after {a.start_s:g} s and {a.node_s:g} s for each further node, answers in "
-            f"{a.operation_ms:g} ms when idle, at most {a.peak_per_s:,.0f} operations/s of 1 KB; "
-            f"{a.around_s:g} s around each trial"
+            f"{a.operation_ms:g} ms when idle, at most {a.peak_per_s:,.0f} operations/s of 1 KB"
+            f"{_of_quotas(study, kind, a)}; {a.around_s:g} s around each trial, "
+            f"{a.between_s:g} s where it begins with neither a start nor a load"
         )
     return [*lines, f"disk: {SPARE:g} times the data with replicas"]
+
+
+def _of_quotas(study: Study, kind: str, a: Assumed) -> str:
+    """What is assumed of loads where nodes have quotas."""
+    some = any(_quota(point) for point in study.cells if point.system.kind == kind)
+    return f", loads {a.core_copies_per_s:,.0f} copies/s for each core of its nodes' quotas" if some else ""
+
+
+def _quota(point: Point) -> float | None:
+    """Cores of a system whose nodes all have a quota."""
+    return getattr(point.system, "quota_cores", None)
 
 
 def trial_seconds(trial: Trial, *, starts: bool = True, loads: bool = True) -> float:
@@ -60,14 +72,15 @@ def trial_seconds(trial: Trial, *, starts: bool = True, loads: bool = True) -> f
         loads: the data are loaded for it.
     """
     a = assumed(trial)
-    seconds = a.around_s + trial.load.warmup_s + run_seconds(trial)
+    around_s = a.around_s if starts or loads else a.between_s
+    seconds = around_s + trial.load.warmup_s + run_seconds(trial)
     if trial.load.search:
         seconds += PROBES * trial.load.search.probe_s * (2 if trial.load.search.again else 1)
     if starts:
         nodes = trial.system.size
         seconds += a.start_s + a.node_s * (nodes - 1)
     if loads:
-        seconds += trial.workload.records / _rate(trial, trial.load.load_clients)
+        seconds += trial.workload.records / _load_rate(trial)
     return seconds
 
 
@@ -85,6 +98,14 @@ def _rate(trial: Trial, clients: int) -> float:
     a = assumed(trial)
     record = KEY_BYTES + trial.workload.fields.count * mean_field_length(trial.workload)
     return min(clients * 1000 / a.operation_ms, a.peak_per_s * min(1.0, 1024 / record))
+
+
+def _load_rate(trial: Trial) -> float:
+    """Records per second of a load: on quotas of a fraction of a core they decide, and servers that just started."""
+    rate, quota = _rate(trial, trial.load.load_clients), _quota(trial)
+    if quota is None:
+        return rate
+    return min(rate, quota * assumed(trial).core_copies_per_s / trial.system.copies)
 
 
 def each(planned: Sequence[Trial]) -> dict[int, float]:

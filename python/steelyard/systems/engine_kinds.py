@@ -25,7 +25,7 @@ class Null(SystemKind):
     """The engine alone."""
 
     name = typed = "null"
-    assumed = Assumed(operation_ms=0.001, peak_per_s=1_000_000, around_s=0.5)
+    assumed = Assumed(operation_ms=0.001, peak_per_s=1_000_000, around_s=0.5, between_s=0.5)
 
     def settings(self) -> type[SystemSettings]:
         """There are none."""
@@ -51,7 +51,7 @@ class Embedded(SystemKind):
 
     name = typed = "embedded"
     in_engine = True
-    assumed = Assumed(start_s=0.1, operation_ms=0.02, peak_per_s=60_000, around_s=0.5)
+    assumed = Assumed(start_s=0.1, operation_ms=0.02, peak_per_s=60_000, around_s=0.5, between_s=0.5)
     client_side = frozenset({"sync", "fresh"})
     short_names = SHORT_NAMES
     files = ("path",)
