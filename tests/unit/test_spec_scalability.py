@@ -78,7 +78,7 @@ def test_a_type_that_is_none_is_refused(tmp_path: Path) -> None:
 
 
 def test_shipped_studies_of_each_type_have_a_small_form_of_half_an_hour() -> None:
-    """By what is assumed before anything is measured, searches for shared rates included; it errs by an eighth."""
+    """By what is assumed before anything is measured, shared rates included; it errs by a tenth."""
     names = [n for n in shipped() if n.startswith("kuhlenkamp-2014/") and "elasticity" not in n]
     smalls = {name: small for name in names if (small := both_forms(find_study(name))[1])}
     assert {small.scalability for small in smalls.values()} >= {"SB1", "SB2", "SB3"}

@@ -101,7 +101,7 @@ def _rate(trial: Trial, clients: int) -> float:
 
 
 def _load_rate(trial: Trial) -> float:
-    """Records per second of a load: on quotas of a fraction of a core they decide, and servers that just started."""
+    """Records per second of a load: quotas of a fraction of a core decide it on new servers."""
     rate, quota = _rate(trial, trial.load.load_clients), _quota(trial)
     if quota is None:
         return rate

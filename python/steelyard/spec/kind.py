@@ -35,15 +35,15 @@ class Assumed:
         operation_ms: mean response in an idle closed loop.
         peak_per_s: most operations of 1 KB a second of the whole system, loads included.
         core_copies_per_s: most copies a second that are loaded for each core of its nodes' quotas.
-        around_s: engine start, settling, collecting, taking down; `between_s`: as much of a trial that begins with
-            neither a start nor a load.
+        around_s: engine start, settling, collecting, taking down.
+        between_s: as much of a trial that begins with neither a start nor a load.
     """
 
     start_s: float = 0.0
     node_s: float = 0.0
     operation_ms: float = 1.0
     peak_per_s: float = 8_000
-    core_copies_per_s: float = 4_000  # Cassandra: 3,000 to 4,800 of 1 KB over a study, 1,000 when it has just started
+    core_copies_per_s: float = 4_000  # Cassandra: 3,000 to 4,800 over a study, 1,000 when it just started
     around_s: float = 6.0
     between_s: float = 2.5
 
