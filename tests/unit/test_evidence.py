@@ -296,6 +296,13 @@ def test_what_two_samples_are_told_apart_by() -> None:
     assert Cell((), ()).sample(METRIC) is None
 
 
+def test_no_interval_of_a_part_exceeds_the_whole() -> None:
+    runs = Runs([0.2, 0.5, 0.9, 0.3, 0.8, 0.95])
+    free, part = Sample("server_cpu_share", runs).interval, Sample("throttled_share", runs).interval
+    assert free.high > 1 == part.high
+    assert (part.estimate, part.low) == (free.estimate, free.low)
+
+
 LINES = [{"system": s, "clients": n} for s in "ab" for n in (1, 2, 4, 8, 16)]
 
 

@@ -59,9 +59,9 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        from steelyard.version import version
+        from steelyard.version import revision
 
-        print(f"steelyard {version()}")
+        print(f"steelyard {revision()}")
         raise typer.Exit
 
 

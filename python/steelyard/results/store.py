@@ -27,7 +27,7 @@ from steelyard.spec.asked import Asked
 from steelyard.spec.budget import Budget
 from steelyard.spec.models import Design, Study, Trial
 from steelyard.spec.trials import plan_hash, trial_at
-from steelyard.version import version
+from steelyard.version import revision
 
 FORMAT = 1
 ROOT = Path("results")
@@ -313,7 +313,7 @@ class RunFolder:
             "run": self.path.name,
             "created": self._created,
             "resumed": self._resumed,
-            "steelyard": version(),
+            "steelyard": revision(),
             "plan": self._plan,
             **self._elsewhere.said(),
             "design": study.model_dump(mode="json", include={*Design.model_fields} - {"fleet"}),

@@ -7,6 +7,7 @@ it is the same figure of the load phase.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -89,6 +90,12 @@ INSIDE = {
     "data_variation": Named("data, coefficient of variation over nodes", ""),
 }
 """What servers and machine did meanwhile: a paper's reasons are checked against these."""
+
+PARTS = frozenset({
+    "outside_share", "ok_share", "machine_busy_share", "machine_iowait_share", "throttled_share", "gc_share",
+    "key_cache_hit_share", "block_cache_hit_share",
+})  # fmt: skip
+"""Shares that are parts of a whole."""
 
 LEVELS = frozenset({
     "server_cpu_cores", "machine_busy_share", "machine_iowait_share", "throttled_share", "gc_share",
@@ -266,6 +273,11 @@ def is_count(column: str) -> bool:
 def is_signed(column: str) -> bool:
     """Whether a figure may lie below zero: it has no logarithm, and no ratio to another."""
     return column in SIGNED
+
+
+def greatest(column: str) -> float:
+    """What a figure cannot exceed: a part of a whole 1, others nothing."""
+    return 1.0 if column.removeprefix(LOAD) in PARTS else math.inf
 
 
 def is_until(column: str) -> bool:

@@ -31,7 +31,7 @@ from steelyard.analysis.stats.percentiles import (
 )
 from steelyard.analysis.stats.runs import Contrast, Interval, Runs, Units, contrast, mean, squared_error
 from steelyard.analysis.stats.signs import border_p, median_bounds
-from steelyard.spec.metrics import is_count, is_signed
+from steelyard.spec.metrics import greatest, is_count, is_signed
 
 Floats = NDArray[np.float64]
 Way = Literal["mean", "merged", "ordered"]
@@ -105,9 +105,11 @@ class Sample:
     @cached_property
     def interval(self) -> Interval:
         """The cell's figure with its 95 % interval; in order the median unit within the least and the
-        greatest, from ten units on within those two that hold it."""
+        greatest, from ten units on within those two that hold it. A share's interval, on logarithms, ends
+        where the whole does."""
         if self.way == "mean":
-            return mean(self.runs)
+            found = mean(self.runs)
+            return replace(found, high=min(found.high, greatest(self.metric)))
         if self.way == "merged" and self.merged:
             return bounds(self.merged, self.units, self.quantile)
         if self.count >= LEAST_UNITS:
