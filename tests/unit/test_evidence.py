@@ -296,11 +296,25 @@ def test_what_two_samples_are_told_apart_by() -> None:
     assert Cell((), ()).sample(METRIC) is None
 
 
-def test_no_interval_of_a_part_exceeds_the_whole() -> None:
+def test_no_interval_goes_where_its_figure_cannot_be() -> None:
     runs = Runs([0.2, 0.5, 0.9, 0.3, 0.8, 0.95])
     free, part = Sample("server_cpu_share", runs).interval, Sample("throttled_share", runs).interval
     assert free.high > 1 == part.high
     assert (part.estimate, part.low) == (free.estimate, free.low)
+    assert Sample("load_throttled_share", runs).interval == part
+    assert Sample("cpu_imbalance", Runs([1.0, 1.0, 1.0, 1.0, 1.0, 1.5])).interval.low == 1
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_few_units_are_drawn_within_their_least_and_greatest(count: int) -> None:
+    sample = Sample(METRIC, Runs([3.0, 5.0, 4.0, 6.0, 7.0][:count]))
+    assert (sample.bar.low, sample.bar.high) == pytest.approx((min(sample.units), max(sample.units)))
+    assert sample.bar.estimate == sample.interval.estimate
+
+
+def test_six_units_are_drawn_with_their_interval() -> None:
+    sample = Sample(METRIC, Runs([3.0, 5.0, 4.0, 6.0, 7.0, 5.0]))
+    assert sample.bar == sample.interval
 
 
 LINES = [{"system": s, "clients": n} for s in "ab" for n in (1, 2, 4, 8, 16)]

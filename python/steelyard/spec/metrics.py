@@ -275,9 +275,10 @@ def is_signed(column: str) -> bool:
     return column in SIGNED
 
 
-def greatest(column: str) -> float:
-    """What a figure cannot exceed: a part of a whole 1, others nothing."""
-    return 1.0 if column.removeprefix(LOAD) in PARTS else math.inf
+def bounds_of(column: str) -> tuple[float, float]:
+    """Between what a figure must lie: a part of a whole, the busiest over the mean, and all others."""
+    own = column.removeprefix(LOAD)
+    return 1.0 if own.endswith("_imbalance") else -math.inf, 1.0 if own in PARTS else math.inf
 
 
 def is_until(column: str) -> bool:

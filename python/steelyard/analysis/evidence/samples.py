@@ -29,9 +29,9 @@ from steelyard.analysis.stats.percentiles import (
     merged_contrast,
     middle,
 )
-from steelyard.analysis.stats.runs import Contrast, Interval, Runs, Units, contrast, mean, squared_error
+from steelyard.analysis.stats.runs import FEW, Contrast, Interval, Runs, Units, contrast, mean, squared_error
 from steelyard.analysis.stats.signs import border_p, median_bounds
-from steelyard.spec.metrics import greatest, is_count, is_signed
+from steelyard.spec.metrics import bounds_of, is_count, is_signed
 
 Floats = NDArray[np.float64]
 Way = Literal["mean", "merged", "ordered"]
@@ -105,16 +105,23 @@ class Sample:
     @cached_property
     def interval(self) -> Interval:
         """The cell's figure with its 95 % interval; in order the median unit within the least and the
-        greatest, from ten units on within those two that hold it. A share's interval, on logarithms, ends
-        where the whole does."""
+        greatest, from ten units on within those two that hold it. A mean's interval, on logarithms, ends
+        where the figure does: a share at its whole, the busiest node over the mean at 1."""
         if self.way == "mean":
-            found = mean(self.runs)
-            return replace(found, high=min(found.high, greatest(self.metric)))
+            found, (least, greatest) = mean(self.runs), bounds_of(self.metric)
+            return replace(found, low=max(found.low, least), high=min(found.high, greatest))
         if self.way == "merged" and self.merged:
             return bounds(self.merged, self.units, self.quantile)
         if self.count >= LEAST_UNITS:
             return Interval(middle(self.units), *median_bounds(self.units), self.count, self.given)
         return least_and_greatest(self.units, self.given)
+
+    @property
+    def bar(self) -> Interval:
+        """The interval to draw: of fewer than six units, which bound nothing, their least and greatest."""
+        if self.way != "mean" or self.count >= FEW:
+            return self.interval
+        return replace(self.interval, low=float(self.units.min()), high=float(self.units.max()))
 
     @property
     def points(self) -> Floats:

@@ -52,7 +52,7 @@ class Cells:
         sample, x = self.of[key].sample(metric), _x(plot, self.of[key])
         if sample is None or x is None or censored(self.of[key].counting, metric):
             return
-        found, factor = sample.interval, unit_of(metric, plot.unit)[0]
+        found, factor = sample.bar, unit_of(metric, plot.unit)[0]
         if plot.relative:
             factor, over = 1.0, self.base(plot, key)
             base = self.of[over].sample(metric) if over else None

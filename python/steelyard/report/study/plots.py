@@ -96,7 +96,10 @@ NOTES = {
     LATENCY: "All trials' operations in bins a tenth wide, within the trials' least and greatest shares.",
 }
 MARKED = "Shaded and dotted: actions and their milestones, of the median trial each; point at one to read it."
-NOTE = "95 % intervals over trials; a percentile of fewer than ten has its least and greatest."
+NOTE = (
+    "95 % intervals over trials; of fewer than six starts, loads or runs, or a percentile's fewer than ten, "
+    "the least and greatest."
+)
 
 
 def draw(plot: Plot, trials: Trials, seconds: Seconds, phases: Phases) -> list[Drawn]:
