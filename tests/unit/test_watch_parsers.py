@@ -146,6 +146,13 @@ def test_partitions_and_loops_are_not_counted_beside_their_disk(tmp_path: Path) 
     assert machine.whole_disks(tmp_path) == {"vda"}
 
 
+def test_processors_of_one_name_are_told_apart_by_their_numbers() -> None:
+    name = "processor\t: 0\ncpu family\t: 25\nmodel\t\t: {}\nmodel name\t: AMD EPYC\nstepping\t: 1\n"
+    assert host.processor(name.format(1)) == "AMD EPYC (family 25, model 1, stepping 1)"
+    assert host.processor(name.format(17)) != host.processor(name.format(1))
+    assert host.processor("model name\t: Neoverse-N1\n") == "Neoverse-N1"
+
+
 def test_host_parsers() -> None:
     assert host.cpuinfo_field("processor\t: 0\nmodel name\t: A: B\n", "model name") == "A: B"
     with pytest.raises(KeyError, match="no flags"):

@@ -42,7 +42,7 @@ def host_facts(paths: Sequence[Path]) -> dict[str, Any]:
     take("machine", platform.machine)
     take("distribution", lambda: platform.freedesktop_os_release()["PRETTY_NAME"])
     cpuinfo = _read(PROC / "cpuinfo")
-    take("cpu_model", lambda: cpuinfo_field(cpuinfo, "model name"))
+    take("cpu_model", lambda: processor(cpuinfo))
     take("hypervisor", lambda: "hypervisor" in cpuinfo_field(cpuinfo, "flags").split())
     take("cores", os.cpu_count)
     take("cores_usable", lambda: len(os.sched_getaffinity(0)))
@@ -76,6 +76,22 @@ def cpuinfo_field(text: str, name: str) -> str:
         if colon and key.strip() == name:
             return value.strip()
     raise KeyError(f"/proc/cpuinfo has no {name}")
+
+
+def processor(text: str) -> str:
+    """The processor's name in `/proc/cpuinfo` and, where it has them, the numbers that tell one from another.
+
+    Clouds shorten names: two generations of one maker, of which one does twice as much, are both `AMD EPYC`.
+
+    Raises:
+        KeyError: it has no name.
+    """
+    name, numbers = cpuinfo_field(text, "model name"), ("cpu family", "model", "stepping")
+    try:
+        told = [cpuinfo_field(text, number) for number in numbers]
+    except KeyError:
+        return name
+    return f"{name} (family {told[0]}, model {told[1]}, stepping {told[2]})"
 
 
 def meminfo_bytes(text: str, name: str) -> int:

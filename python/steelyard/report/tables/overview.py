@@ -8,6 +8,7 @@ from typing import Any
 from steelyard.analysis.summary import Phase
 from steelyard.report.formatting import NONE, clean, digits, milliseconds, plain, whole
 from steelyard.report.in_effect import consistency
+from steelyard.report.measured_on import measured_on
 from steelyard.report.model import FIGURES, Figure, ReportModel, TrialReport
 from steelyard.report.tables.base import Table
 from steelyard.results.in_effect import part
@@ -27,8 +28,9 @@ def trials(model: ReportModel) -> Table | None:
         rows.append(("CoV", "", *(NONE if v is None else f"{v:.3f}" for v in varies)))
     note = (
         "p50, p99 and p99.9 are of the response time over all operations, each trial's own and, below, of "
-        "all trials merged: a mean of percentiles is none. Mean to max are over the trials that count."
-    )
+        "all trials merged: a mean of percentiles is none. Mean to max are over the trials that count. "
+        + measured_on(trial.manifest for trial in model.trials)
+    ).strip()
     breaks = frozenset({len(model.trials)}) if model.over_trials else frozenset()
     return Table("Trials", ("trial", "status", *figures), rows, words=2, note=note, breaks=breaks)
 
