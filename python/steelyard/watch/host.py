@@ -81,7 +81,7 @@ def cpuinfo_field(text: str, name: str) -> str:
 def processor(text: str) -> str:
     """The processor's name in `/proc/cpuinfo` and, where it has them, the numbers that tell one from another.
 
-    Clouds shorten names: two generations of one maker, of which one does twice as much, are both `AMD EPYC`.
+    Clouds shorten names: several generations of one maker are all `AMD EPYC`.
 
     Raises:
         KeyError: it has no name.
