@@ -18,13 +18,8 @@ def _text(file: Path) -> str:
     return ""
 
 
-def folders(state: Path) -> set[str]:
-    """Those of all recorded clusters; other tests may share one meanwhile."""
-    return {str(path) for path in (state / "clusters").glob("*")}
-
-
-def left_of(name: str, out: Path, added: set[str]) -> dict[str, list[str]]:
-    """What there is of a cluster: processes, groups, namespaces, mounts, folders; `added` are records'."""
+def left_of(name: str, out: Path, state: Path) -> dict[str, list[str]]:
+    """What there is of a cluster: processes, groups, namespaces, mounts, folders, its record among them."""
     spaces = namespaces.FOLDER.glob(f"sy-{name}-*") if namespaces.FOLDER.exists() else ()
     found = {
         "processes": ours(out),
@@ -39,17 +34,14 @@ def left_of(name: str, out: Path, added: set[str]) -> dict[str, list[str]]:
             for file in Path("/sys/block").glob("loop*/loop/backing_file")
             if str(out) in _text(file)
         ],
-        "folders": [*map(str, out.glob("**/work")), *sorted(added)],
+        "folders": [*map(str, out.glob("**/work")), *map(str, (state / "clusters").glob(f"{name}*"))],
     }
     return {what: some for what, some in found.items() if some}
 
 
-def left_in_the_end(name: str, out: Path, state: Path, before: set[str]) -> dict[str, list[str]]:
-    """The same once an engine, which ends by itself when its standard input does, has had the time to.
-
-    `before` are the folders of other clusters' records.
-    """
+def left_in_the_end(name: str, out: Path, state: Path) -> dict[str, list[str]]:
+    """The same once an engine, which ends by itself when its standard input does, has had the time to."""
     until = time.monotonic() + END_WITHIN_S
-    while (left := left_of(name, out, folders(state) - before)) and time.monotonic() < until:
+    while (left := left_of(name, out, state)) and time.monotonic() < until:
         time.sleep(0.1)
     return left

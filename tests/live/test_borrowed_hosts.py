@@ -15,6 +15,7 @@ from test_many_hosts import OPERATIONS, asked, manifest, run_of
 
 from steelyard.engine.path import find_engine
 
+pytestmark = pytest.mark.beside
 PORT = 8786
 NS = 1_000_000_000
 CLUSTER = """name = "own"

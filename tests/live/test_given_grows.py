@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 from bench_command import Command
 
 from steelyard import open as opened
@@ -15,9 +16,12 @@ from steelyard.results.actions import Actions, read_actions
 from steelyard.systems.capabilities import AddOptions
 from steelyard.systems.waiting import wait_until
 
+pytestmark = pytest.mark.beside
 pytest_plugins = ["bench_fixtures"]
 Start = Callable[[str], Command]
 WAIT_S = 120.0
+STAYS_S = 12
+"""So long the node is there at least: of a given cluster one is sampled once in five seconds."""
 LOAD = "-w a --records 2000 --target 100 --fresh"
 
 
@@ -40,7 +44,7 @@ def changed(one: Command, testbed: Any, folder: Path) -> Actions:
 def timeline(folder: Path, joined: str) -> str:
     return (
         f"--do '5s run id=out done={joined} limit=60s -- touch {folder / 'out'}' "
-        f"--do 'after:out run id=in done=left limit=60s -- touch {folder / 'in'}'"
+        f"--do 'after:out run id=in wait={STAYS_S}s done=left limit=60s -- touch {folder / 'in'}'"
     )
 
 

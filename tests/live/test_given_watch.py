@@ -18,6 +18,7 @@ from steelyard.systems.cassandra.virtual_tables import VirtualTables
 from steelyard.systems.hbase.testbed import HBaseTestbed
 from steelyard.systems.waiting import wait_until
 
+pytestmark = pytest.mark.beside
 pytest_plugins = ["bench_fixtures"]
 Start = Callable[[str], Command]
 SMALL = "-w a --records 2000 --clients 8 --duration 8s --fresh"

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 from bench_command import Command
-from left_behind import folders, left_in_the_end
+from left_behind import left_in_the_end
 
 from steelyard.hosts.local import LocalHost
 from steelyard.systems.waiting import wait_until
 
+pytestmark = pytest.mark.beside
 SEED = 14
 POINTS = 30
 LIMIT_S = 120.0
@@ -105,7 +106,6 @@ def test_the_next_start_leaves_nothing_of_a_killed_run(
     point: Point, tmp_path: Path, state_folder: Path
 ) -> None:
     kind, settings = SYSTEMS[point.system]
-    before = folders(state_folder)
     study, out = tmp_path / "killed.toml", tmp_path / "out"
     study.write_text(STUDY.format(kind=kind, settings=settings, network=point.network))
     command = Command(f"run {study}", out)
@@ -121,4 +121,4 @@ def test_the_next_start_leaves_nothing_of_a_killed_run(
     said = LocalHost().end_leftovers()  # as the next start does first
     assert len(said) <= 1
     assert all(line.startswith(f"ended {name}, ") for line in said), said
-    assert left_in_the_end(name, out, state_folder, before) == {}
+    assert left_in_the_end(name, out, state_folder) == {}

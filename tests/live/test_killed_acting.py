@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from bench_command import Command
-from left_behind import folders, left_in_the_end
+from left_behind import left_in_the_end
 
 from steelyard.hosts import mounts
 from steelyard.hosts.local import LocalHost
@@ -147,7 +147,6 @@ def study(point: Point, out: Path) -> str:
 def test_the_next_command_leaves_nothing_of_a_laboratory_killed_while_it_acts(
     point: Point, tmp_path: Path, state_folder: Path
 ) -> None:
-    before = folders(state_folder)
     path, out = tmp_path / "acting.toml", tmp_path / "out"
     path.write_text(study(point, out))
     command = Command(f"run {path}", out)
@@ -161,4 +160,4 @@ def test_the_next_command_leaves_nothing_of_a_laboratory_killed_while_it_acts(
         command.end()
     said = LocalHost().end_leftovers()  # as the next command does first
     assert [line.partition(",")[0] for line in said] == [f"ended {name}"], said
-    assert left_in_the_end(name, out, state_folder, before) == {}
+    assert left_in_the_end(name, out, state_folder) == {}

@@ -19,6 +19,7 @@ from steelyard.engine.path import find_engine
 from steelyard.folders import cache_folder
 from steelyard.results.read import TrialResult
 
+pytestmark = pytest.mark.beside
 LOAD, SERVERS = (1, 2), (3, 4, 5)
 """Of five machines those that drive, and those that have nodes."""
 LIMIT_S = 500
