@@ -12,7 +12,7 @@ from bench_command import Command, summary
 from steelyard.analysis.windows.milestones import JOINED
 from steelyard.results.actions import ActionTimes
 
-pytestmark = pytest.mark.live
+pytestmark = pytest.mark.beside
 pytest_plugins = ["bench_fixtures"]
 Start = Callable[[str], Command]
 WITHIN_S, TICK_S = 600, 5.0
