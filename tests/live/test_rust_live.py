@@ -47,7 +47,7 @@ def cargo_tests(target: str) -> set[str]:
 
 
 def _cargo(target: str, words: list[str], environment: Mapping[str, str]) -> subprocess.Popen[str]:
-    # Of the whole workspace: with `-p` dependencies have other features, and all would be built anew.
+    # Of the whole workspace, as `make rust` has built it.
     return subprocess.Popen(
         ["cargo", "test", "--release", "--locked", "--workspace", "--test", target, "--", *words],
         cwd=CHECKOUT,

@@ -25,7 +25,7 @@ const OPERATION: Duration = Duration::from_secs(120);
 /// Puts that every client must get through before and after a fault.
 const STEADY: u64 = 50;
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test]
 #[ignore = "needs an HBase of its own: STEELYARD_TEST_HBASE"]
 async fn regions_move_under_load() {
     let _turn = TURN.lock().await;
@@ -48,7 +48,7 @@ async fn regions_move_under_load() {
     bench.end().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test]
 #[ignore = "needs an HBase of its own: STEELYARD_TEST_HBASE"]
 async fn regions_split_under_load() {
     let _turn = TURN.lock().await;
@@ -69,7 +69,7 @@ async fn regions_split_under_load() {
     bench.end().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test]
 #[ignore = "needs an HBase of its own: STEELYARD_TEST_HBASE, _KILL, _RESTART"]
 async fn a_region_server_dies_under_load() {
     let _turn = TURN.lock().await;
@@ -90,7 +90,7 @@ async fn a_region_server_dies_under_load() {
     bench.end().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test]
 #[ignore = "needs an HBase of its own: STEELYARD_TEST_HBASE, _KILL_MASTER, _RESTART_MASTER"]
 async fn the_active_master_dies_under_load() {
     let _turn = TURN.lock().await;

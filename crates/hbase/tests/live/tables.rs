@@ -37,23 +37,17 @@ fn regions_move_and_split() {
     });
 }
 
-#[test]
+#[tokio::test]
 #[ignore = "needs HBase: STEELYARD_TEST_HBASE=host:port"]
-fn what_does_not_exist_is_said() {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    runtime.block_on(async {
-        let client = common::connect(Config::default()).await;
-        assert_eq!(client.cluster_id().len(), 36);
-        let table = client.table("live_no_such_table").unwrap();
-        // On a thread of its own: the future is Send.
-        let get = tokio::spawn(async move { client.get(&table, &Get::new(b"r")).await });
-        let failed = get.await.unwrap().unwrap_err();
-        assert!(matches!(failed.error(), Error::NoTable(_)), "{failed}");
-        assert_eq!(failed.attempts.len(), 1);
-    });
+async fn what_does_not_exist_is_said() {
+    let client = common::connect(Config::default()).await;
+    assert_eq!(client.cluster_id().len(), 36);
+    let table = client.table("live_no_such_table").unwrap();
+    // As a task of its own: the future is Send.
+    let get = tokio::spawn(async move { client.get(&table, &Get::new(b"r")).await });
+    let failed = get.await.unwrap().unwrap_err();
+    assert!(matches!(failed.error(), Error::NoTable(_)), "{failed}");
+    assert_eq!(failed.attempts.len(), 1);
 }
 
 #[test]
