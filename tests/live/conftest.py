@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,46 @@ WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 """Which of those that run side by side this is, e.g. "gw1"; empty when there is one."""
 
 
+def _cassandra(root: Path) -> CassandraTestbed:
+    system = CassandraSystem(nodes=3, profile="quick")
+    return CassandraTestbed(system, name=f"shared3{WORKER}", root=root, host=LocalHost())
+
+
+def _hbase(root: Path) -> HBaseTestbed:
+    system = HBaseSystem(nodes=3, masters=2, profile="quick")
+    return HBaseTestbed(system, name=f"hshared3{WORKER}", root=root, host=LocalHost())
+
+
+SHARED: Mapping[str, Callable[[Path], LocalCluster[Any]]] = {"cassandra3": _cassandra, "hbase3": _hbase}
+"""Clusters that tests share, by the fixtures' names, and how each is made in a folder."""
+
+
+def shared_by(item: pytest.Item | None) -> list[str]:
+    """Which shared clusters a test needs: those it asks for, and those its parameters name."""
+    if item is None:
+        return []
+    of = getattr(item, "callspec", None)
+    named = {*getattr(item, "fixturenames", ()), *(map(str, of.params.values()) if of else ())}
+    return [name for name in SHARED if name in named]
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if HERE in item.path.parents:
-            item.add_marker(pytest.mark.live)
+    """Tests of a shared cluster follow each other; they have one process, as each file of the others has."""
+    live = [item for item in items if HERE in item.path.parents]
+    for item in live:
+        item.add_marker(pytest.mark.live)
+        item.add_marker(pytest.mark.xdist_group([*shared_by(item), item.path.stem][0]))
+    order = [*SHARED, ""]
+    live.sort(key=lambda item: order.index([*shared_by(item), ""][0]))
+    items[:] = [*(item for item in items if HERE not in item.path.parents), *live]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """A shared cluster that the next test does not need is taken down: idle, it takes a tenth of a core."""
+    yield
+    if shared := item.config.stash.get(CLUSTERS, None):
+        shared.keep(shared_by(nextitem))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -52,44 +88,50 @@ def put_right(testbed: LocalCluster[Any]) -> None:
     assert not dead
 
 
+class Shared:
+    """Clusters that tests share, each from the first test that needs it until one follows that does not."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._up: dict[str, LocalCluster[Any]] = {}
+
+    def cluster(self, name: str) -> Any:
+        """The cluster of a fixture's name, up."""
+        if name not in self._up:
+            root = self._root / f"{name}-{len([*self._root.iterdir()])}"
+            root.mkdir()
+            self._up[name] = SHARED[name](root)
+            self._up[name].up(print)
+        return self._up[name]
+
+    def keep(self, names: Collection[str]) -> None:
+        """Take down all but these."""
+        for name in [name for name in self._up if name not in names]:
+            self._up.pop(name).down(print)
+
+
+CLUSTERS = pytest.StashKey[Shared]()
+
+
 @pytest.fixture(scope="session")
-def shared_cassandra(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[CassandraTestbed]:
-    system = CassandraSystem(nodes=3, profile="quick")
-    testbed = CassandraTestbed(
-        system, name=f"shared3{WORKER}", root=tmp_path_factory.mktemp("nodes"), host=LocalHost()
-    )
-    testbed.up(print)
-    yield testbed
-    testbed.down(print)
+def shared(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[Shared]:
+    pytestconfig.stash[CLUSTERS] = made = Shared(tmp_path_factory.mktemp("shared"))
+    yield made
+    made.keep([])
 
 
 @pytest.fixture
-def cassandra3(shared_cassandra: CassandraTestbed) -> Iterator[CassandraTestbed]:
+def cassandra3(shared: Shared) -> Iterator[CassandraTestbed]:
     """Three nodes of Cassandra 5.0, shared; a test that changes one puts it right again."""
-    yield shared_cassandra
-    put_right(shared_cassandra)
-
-
-@pytest.fixture(scope="session")
-def shared_hbase(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[HBaseTestbed]:
-    system = HBaseSystem(nodes=3, masters=2, profile="quick")
-    testbed = HBaseTestbed(
-        system, name=f"hshared3{WORKER}", root=tmp_path_factory.mktemp("hbase"), host=LocalHost()
-    )
-    testbed.up(print)
-    yield testbed
-    testbed.down(print)
+    yield (three := shared.cluster("cassandra3"))
+    put_right(three)
 
 
 @pytest.fixture
-def hbase3(shared_hbase: HBaseTestbed) -> Iterator[HBaseTestbed]:
+def hbase3(shared: Shared) -> Iterator[HBaseTestbed]:
     """Three nodes and two masters of HBase 2.6, shared; a test that changes one puts it right again."""
-    yield shared_hbase
-    put_right(shared_hbase)
+    yield (three := shared.cluster("hbase3"))
+    put_right(three)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from bench_command import Command
 
 from steelyard.spec.hbase import HBaseHostsSystem
@@ -25,6 +26,7 @@ def at_rest(one: Command) -> str:
     return str(row["detail"])
 
 
+@pytest.mark.beside
 def test_cassandra_by_its_virtual_tables(cassandra3: CassandraTestbed, command: Start) -> None:
     first = cassandra3.nodes[0].place
     assert {place.address for place in members(first)} == set(cassandra3.answers_at())
@@ -40,12 +42,14 @@ def test_where_a_node_is_silent_a_probe_tells(cassandra3: CassandraTestbed) -> N
     assert (settled.quiet, f"by {settled.how}") == (True, LATENCY)
 
 
+@pytest.mark.beside
 def test_hbase_by_its_jmx(hbase3: HBaseTestbed, command: Start) -> None:
     words = hbase3.bench_words()[0]
     one = command(f"bench {words} --table given {SMALL}")
     assert at_rest(one).startswith(OWN)
 
 
+@pytest.mark.beside
 def test_hbase_of_which_zookeeper_alone_is_known() -> None:
     settled = HBaseHostsTestbed(HBaseHostsSystem(zookeeper=("127.10.251.1",))).settle(5, print)
     assert not settled.quiet
