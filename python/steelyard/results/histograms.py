@@ -62,10 +62,8 @@ def read_totals(folder: Path, phase: str, only: str | None = None) -> dict[str, 
 
 def mean(histogram: HdrHistogram) -> float:
     """The mean by the middle of each bucket in use; the library's own walks all the empty ones, slowly."""
-    values, counts = held(histogram)
-    lows = np.array([histogram.get_lowest_equivalent_value(int(v)) for v in values], dtype=np.float64)
-    highs = np.array([histogram.get_highest_equivalent_value(int(v)) for v in values], dtype=np.float64)
-    return float(np.average((lows + highs + 1) // 2, weights=counts))
+    lows, widths, counts = _used(histogram)
+    return float(np.average(lows + widths // 2, weights=counts))
 
 
 def percentiles(histogram: HdrHistogram, asked: Sequence[float]) -> list[float]:
@@ -82,26 +80,26 @@ def percentiles(histogram: HdrHistogram, asked: Sequence[float]) -> list[float]:
 
 def highest(histogram: HdrHistogram) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(highest value of each bucket in use, in nanoseconds, counts): what percentiles are read from."""
-    values, counts = held(histogram)
-    ends = [_highest(histogram, int(value)) for value in values]
-    return np.array(ends, dtype=np.float64), counts
+    lows, widths, counts = _used(histogram)
+    return (lows + widths - 1).astype(np.float64), counts
 
 
 def held(histogram: HdrHistogram) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(values in nanoseconds, counts) of the buckets in use."""
+    lows, _, counts = _used(histogram)
+    return lows.astype(np.float64), counts
+
+
+def _used(histogram: HdrHistogram) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """(lowest values, widths, counts) of the buckets in use, all at once: the library asks for each.
+
+    The first half row of buckets has the width of the second one, each later row twice that of the one before
+    (HdrHistogram's `valueFromIndex`).
+    """
     counts = np.ctypeslib.as_array(histogram.counts)
-    used = np.flatnonzero(counts)
-    values = [histogram.get_value_from_index(int(index)) for index in used]
-    return np.array(values, dtype=np.float64), counts[used].astype(np.float64)
-
-
-_ENDS: dict[tuple[int, int, int], float] = {}
-"""(unit magnitude, digits, lowest value) of a bucket -> its highest value; the library asks itself anew each
-time."""
-
-
-def _highest(histogram: HdrHistogram, low: int) -> float:
-    key = (histogram.unit_magnitude, histogram.significant_figures, low)
-    if key not in _ENDS:
-        _ENDS[key] = float(histogram.get_highest_equivalent_value(low))
-    return _ENDS[key]
+    at = np.flatnonzero(counts)
+    half = histogram.sub_bucket_half_count_magnitude
+    row = at >> half
+    shift = np.maximum(row - 1, 0) + histogram.unit_magnitude
+    place = (at & ((1 << half) - 1)) + np.where(row > 0, 1 << half, 0)
+    return place << shift, np.int64(1) << shift, counts[at].astype(np.float64)
