@@ -8,9 +8,6 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 # Each test with its time; all stacks after nine minutes in one test.
 LIVE   := $(PYTHON) -m pytest -v -o console_output_style=times -o faulthandler_timeout=540 --durations 15
 
-# Programs that the engine is measured against: a workspace of its own, built beside the engine's.
-PEERS  := --manifest-path benches/peers/rust/Cargo.toml
-
 .PHONY: build demo test unit rust calibration live browser bench lint format lock clean help
 
 help:            ## show this list
@@ -61,18 +58,15 @@ bench: build     ## our CQL driver beside its peers on a real node (needs Java a
 	$(PYTHON) benches/cql_client.py $(ARGS)
 
 lint: build $(VENV)/.dev ## formats, lints, types and layers; warnings are errors
-	cargo fmt --check
-	cargo clippy --release --locked --all-targets --quiet -- -D warnings
-	cargo fmt --check $(PEERS)
-	cargo clippy --release --locked --all-targets --quiet --target-dir $(or $(CARGO_TARGET_DIR),target) $(PEERS) -- -D warnings
+	cargo fmt --all --check
+	cargo clippy --release --locked --workspace --all-targets --quiet -- -D warnings
 	$(VENV)/bin/ruff check --quiet python tests benches
 	$(VENV)/bin/ruff format --check --quiet python tests benches
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports --no-logo
 
 format: build $(VENV)/.dev ## write the formats that lint asks for
-	cargo fmt
-	cargo fmt $(PEERS)
+	cargo fmt --all
 	$(VENV)/bin/ruff check --fix --quiet python tests benches
 	$(VENV)/bin/ruff format --quiet python tests benches
 

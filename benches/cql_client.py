@@ -120,7 +120,7 @@ def about(asked: argparse.Namespace, testbed: CassandraTestbed, load: float, war
     """The command, the machine, and what the node was."""
     yield from machine(load)
     yield f"- Cassandra {testbed.version}, one node, profile {asked.profile}; {warm}"
-    yield f"- latte {cql.LATTE}, {cql.JAVA_DRIVER}, scylla crate as in benches/peers/rust/Cargo.lock"
+    yield f"- latte {cql.LATTE}, {cql.JAVA_DRIVER}, scylla crate as in Cargo.lock"
     yield (
         f"- {asked.in_flight} in flight on one connection, {asked.rows:,} rows, {asked.rounds} interleaved "
         f"rounds of {asked.seconds:g} s after {asked.warm_up:g} s"

@@ -47,9 +47,9 @@ def cargo_tests(target: str) -> set[str]:
 
 
 def _cargo(target: str, words: list[str], environment: Mapping[str, str]) -> subprocess.Popen[str]:
-    # Of the whole workspace, as `make rust` has built it.
+    # Of all the default members, as `make rust` has built them.
     return subprocess.Popen(
-        ["cargo", "test", "--release", "--locked", "--workspace", "--test", target, "--", *words],
+        ["cargo", "test", "--release", "--locked", "--test", target, "--", *words],
         cwd=CHECKOUT,
         env={**os.environ, **environment},
         stdout=subprocess.PIPE,
