@@ -47,7 +47,7 @@ calibration: build $(VENV)/.dev ## the engine's percentiles and outcomes against
 live: build $(VENV)/.dev ## tests against real servers (needs Java 17 and Maven)
 	$(VENV)/bin/steelyard doctor --fetch-java 11
 	tests/live/install_sshd
-	$(LIVE) -m beside -n 2 --dist loadgroup tests/live
+	$(LIVE) -m beside -n 2 tests/live
 	$(LIVE) -m "not beside" tests/live
 
 browser: build $(VENV)/.dev ## pages in a real browser

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from steelyard.hosts.local import LocalHost
 from steelyard.spec.hbase import HBaseSystem
@@ -31,7 +32,7 @@ def _hbase(root: Path) -> HBaseTestbed:
     return HBaseTestbed(system, name=f"hshared3{WORKER}", root=root, host=LocalHost())
 
 
-SHARED: Mapping[str, Callable[[Path], LocalCluster[Any]]] = {"cassandra3": _cassandra, "hbase3": _hbase}
+SHARED: dict[str, Callable[[Path], LocalCluster[Any]]] = {"cassandra3": _cassandra, "hbase3": _hbase}
 """Clusters that tests share, by the fixtures' names, and how each is made in a folder."""
 
 
@@ -45,14 +46,27 @@ def shared_by(item: pytest.Item | None) -> list[str]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of a shared cluster follow each other; they have one process, as each file of the others has."""
+    """Tests of a shared cluster follow each other."""
     live = [item for item in items if HERE in item.path.parents]
     for item in live:
         item.add_marker(pytest.mark.live)
-        item.add_marker(pytest.mark.xdist_group([*shared_by(item), item.path.stem][0]))
     order = [*SHARED, ""]
     live.sort(key=lambda item: order.index([*shared_by(item), ""][0]))
     items[:] = [*(item for item in items if HERE not in item.path.parents), *live]
+
+
+class ByClusters(LoadScopeScheduling):
+    """One worker has all files that name a shared cluster, so that it is up once, and one each other file."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file, _, _ = nodeid.partition("::")
+        text = (HERE / Path(file).name).read_text(encoding="utf-8")
+        return next((name for name in reversed(SHARED) if name in text), file)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByClusters:
+    """Live tests are laid out so whatever `--dist` says."""
+    return ByClusters(config, log)
 
 
 @pytest.hookimpl(wrapper=True)
