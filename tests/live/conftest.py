@@ -64,6 +64,7 @@ class ByClusters(LoadScopeScheduling):
         return next((name for name in reversed(SHARED) if name in text), file)
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByClusters:
     """Live tests are laid out so whatever `--dist` says."""
     return ByClusters(config, log)

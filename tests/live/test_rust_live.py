@@ -35,7 +35,8 @@ def cargo_test(target: str, filters: list[str], environment: Mapping[str, str]) 
         except BaseException:
             _end(running)
             raise
-    assert running.returncode == 0, said[-6000:]
+    why = said.partition("panicked at")[2][:1000]  # what follows may be longer than what is shown
+    assert running.returncode == 0, f"{why}\n...\n{said[-6000:]}"
     assert " 0 passed" not in said
 
 
