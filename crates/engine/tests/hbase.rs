@@ -223,7 +223,7 @@ async fn move_and_split(client: Client, table: Table) {
     let split = admin.split(&before[1], Some(&within)).await;
     split.expect("a split");
     let serving = |p: &Placed| p.server.is_some() && !p.region.offline;
-    for _ in 0..100 {
+    for _ in 0..600 {
         let now = admin.regions(table.name()).await.expect("regions");
         if now.len() > before.len()
             && now.iter().all(serving)
