@@ -56,7 +56,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 class ByClusters(LoadScopeScheduling):
-    """One worker has all files that name a shared cluster, so that it is up once, and one each other file."""
+    """All files that name a shared cluster go to one worker, where it is up once; each other goes whole."""
 
     def _split_scope(self, nodeid: str) -> str:
         file, _, _ = nodeid.partition("::")
@@ -106,16 +106,14 @@ def put_right(testbed: LocalCluster[Any]) -> None:
 class Shared:
     """Clusters that tests share, each from the first test that needs it until one follows that does not."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, folders: pytest.TempPathFactory) -> None:
+        self._folders = folders
         self._up: dict[str, LocalCluster[Any]] = {}
 
     def cluster(self, name: str) -> Any:
         """The cluster of a fixture's name, up."""
         if name not in self._up:
-            root = self._root / f"{name}-{len([*self._root.iterdir()])}"
-            root.mkdir()
-            self._up[name] = SHARED[name](root)
+            self._up[name] = SHARED[name](self._folders.mktemp(name))
             self._up[name].up(print)
         return self._up[name]
 
@@ -130,7 +128,7 @@ CLUSTERS = pytest.StashKey[Shared]()
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[Shared]:
-    pytestconfig.stash[CLUSTERS] = made = Shared(tmp_path_factory.mktemp("shared"))
+    pytestconfig.stash[CLUSTERS] = made = Shared(tmp_path_factory)
     yield made
     made.keep([])
 

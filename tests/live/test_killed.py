@@ -1,11 +1,7 @@
-"""The tool killed with -9 at points of `run`: the next start leaves nothing of it behind.
-
-STEELYARD_KILL_POINTS says at how many of the 30; left out, at each event once.
-"""
+"""The tool killed with -9 at 30 points of `run`: the next start leaves nothing of it behind."""
 
 from __future__ import annotations
 
-import os
 import random
 import time
 from collections.abc import Callable
@@ -21,8 +17,7 @@ from steelyard.systems.waiting import wait_until
 
 pytestmark = pytest.mark.beside
 SEED = 14
-POINTS, USUAL = 30, 19
-"""All points, and as many as are tried if nobody asks for more."""
+POINTS = 30
 LIMIT_S = 120.0
 STUDY = """
 repetitions = 1
@@ -76,24 +71,17 @@ to wait for."""
 
 
 def points() -> list[Point]:
-    """All of them: each event once, then some at random, each with a delay of its own."""
+    """Each event once, then some at random, each with a delay of its own."""
     draw = random.Random(SEED)  # noqa: S311 - the same points in every run
-    once, more = [], []
+    found = []
     for system, events in EVENTS.items():
         chosen = [*events, *(draw.choice(events[:FIRST]) for _ in range(SHARES[system] - len(events)))]
-        for number, event in enumerate(chosen):
+        for event in chosen:
             network = "loopback" if system == "standalone" else draw.choice(("loopback", "namespaces"))
             spread = 0.3 if event in {"run", "stopping"} else 0.7
-            of = once if number < len(events) else more
-            of.append(Point(system, event, draw.uniform(0.0, spread), network))
-    assert len(once) == USUAL
-    assert len(once + more) == POINTS
-    return once + more
-
-
-def wanted() -> list[Point]:
-    """As many as are asked for."""
-    return points()[: int(os.environ.get("STEELYARD_KILL_POINTS", USUAL))]
+            found.append(Point(system, event, draw.uniform(0.0, spread), network))
+    assert len(found) == POINTS
+    return found
 
 
 def reached(point: Point, command: Command, root: Path) -> Callable[[], bool]:
@@ -113,7 +101,7 @@ def reached(point: Point, command: Command, root: Path) -> Callable[[], bool]:
     return there
 
 
-@pytest.mark.parametrize("point", wanted(), ids=str)
+@pytest.mark.parametrize("point", points(), ids=str)
 def test_the_next_start_leaves_nothing_of_a_killed_run(
     point: Point, tmp_path: Path, state_folder: Path
 ) -> None:
