@@ -19,7 +19,10 @@ from steelyard.systems.waiting import wait_until
 pytestmark = pytest.mark.beside
 pytest_plugins = ["bench_fixtures"]
 Start = Callable[[str], Command]
-WAIT_S = 120.0
+WAIT_S = 150.0
+LIMIT_S = 120
+"""So long a node may take to come or to leave: beside another test's cluster a join took 61 s."""
+LASTS_S = 150
 STAYS_S = 12
 """So long the node is there at least: of a given cluster one is sampled once in five seconds."""
 LOAD = "-w a --records 2000 --target 100 --fresh"
@@ -43,8 +46,8 @@ def changed(one: Command, testbed: Any, folder: Path) -> Actions:
 
 def timeline(folder: Path, joined: str) -> str:
     return (
-        f"--do '5s run id=out done={joined} limit=60s -- touch {folder / 'out'}' "
-        f"--do 'after:out run id=in wait={STAYS_S}s done=left limit=60s -- touch {folder / 'in'}'"
+        f"--do '5s run id=out done={joined} limit={LIMIT_S}s -- touch {folder / 'out'}' "
+        f"--do 'after:out run id=in wait={STAYS_S}s done=left limit={LIMIT_S}s -- touch {folder / 'in'}'"
     )
 
 
@@ -83,7 +86,7 @@ def test_cassandra_that_grows_and_shrinks(cluster: Any, command: Start, tmp_path
     two = cluster("grows", nodes=2, spare=1)
     two.up(print)
     [words] = two.bench_words()
-    where = f"{words} --keyspace seen --rf 1 --duration 90s"
+    where = f"{words} --keyspace seen --rf 1 --duration {LASTS_S}s"
     one, actions = grown(command, two, tmp_path, where, "joined")
     check(one, actions, two, ("normal", "joined"), "server_native_pending")
 
@@ -91,6 +94,6 @@ def test_cassandra_that_grows_and_shrinks(cluster: Any, command: Start, tmp_path
 def test_hbase_that_grows_and_shrinks(hbase_cluster: Any, command: Start, tmp_path: Path) -> None:
     two = hbase_cluster("hgrows", nodes=2, spare=1)
     two.up(print)
-    where = f"{two.bench_words()[0]} --table seen --duration 80s"
+    where = f"{two.bench_words()[0]} --table seen --duration {LASTS_S}s"
     one, actions = grown(command, two, tmp_path, where, "assigned")
     check(one, actions, two, ("registered", "assigned"), "server_regions")
