@@ -122,7 +122,9 @@ class Watch:
 class Play:
     """A director, and the loop that tells it the time."""
 
-    def __init__(self, folder: Path, *texts: str, bed: Growing | None = None) -> None:
+    def __init__(
+        self, folder: Path, *texts: str, bed: Growing | None = None, rest_s: float | None = None
+    ) -> None:
         from pydantic import TypeAdapter
 
         self.actions = TypeAdapter(Timeline).validate_python(actions_of(texts))
@@ -131,7 +133,7 @@ class Play:
         self.bed, self.watch, self.show, self.folder = bed or Growing(), Watch(), Heard(), folder
         self.director = Director(
             self.actions, testbed=self.bed, folder=folder, manifest=self.manifest, show=self.show,
-            watch=self.watch, paced=True,
+            watch=self.watch, paced=True, rest_s=rest_s,
         )  # type: ignore[arg-type] # fmt: skip
         self.labels: list[str] = []
         self.began_ns = self.now_ns = time.monotonic_ns()

@@ -1,4 +1,7 @@
-"""Live tests need real servers. Where Java or Maven are missing they fail and say so; none is skipped."""
+"""Live tests need real servers. Where Java or Maven are missing they fail and say so.
+
+What needs root is skipped without it.
+"""
 
 from __future__ import annotations
 

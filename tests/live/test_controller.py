@@ -14,7 +14,7 @@ Start = Callable[[str], Command]
 RULE = (
     "0s scale id=rule metric=rate_per_s above=150 below=50 average=2s cool_down=1s least=1 most=2 limit=80s"
 )
-RISES, FALLS, ENDS = 0, 40, 75
+RISES, FALLS, ENDS = 0, 60, 110
 """Seconds of the run: a node of 1 core has joined within 25, and has left within 20."""
 
 

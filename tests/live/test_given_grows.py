@@ -22,10 +22,10 @@ Start = Callable[[str], Command]
 WAIT_S = 150.0
 LIMIT_S = 120
 """So long a node may take to come or to leave: beside another test's cluster a join took 61 s."""
-LASTS_S = 150
+LASTS_S = 240
 STAYS_S = 12
 """So long the node is there at least: of a given cluster one is sampled once in five seconds."""
-LOAD = "-w a --records 2000 --target 100 --fresh"
+LOAD = "-w a --records 2000 --target 100 --fresh --after-timeline 5s"
 
 
 def nothing(*_: str) -> None:

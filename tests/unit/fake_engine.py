@@ -100,6 +100,8 @@ def phase(plan: dict, command: dict[str, object], orders: queue.Queue[dict[str, 
             except queue.Empty:
                 continue
             ack(order)
+            if order["cmd"] == "end":
+                seconds = min(seconds, (int(order["at_ns"]) - start) / 1e9)
             if order["cmd"] == "stop" and f"deaf-in-{name}" != MODE:
                 reason, stop = "stop", True
                 break

@@ -179,6 +179,21 @@ def test_levels_hold_until_the_next_sample() -> None:
     assert (window.median("node1", "m"), window.median("node2", "m")) == (1, None)
 
 
+def test_of_what_is_looked_at_now_and_then_an_old_finding_is_none_of_the_window() -> None:
+    def found(counts: list[float], ages: list[float]) -> float | None:
+        told = {"rit": counts, "oldest": ages}
+        frame = system(*(("master1", metric, values) for metric, values in told.items()))
+        return Window(frame, 13 * NS, 20 * NS).highest_anew("master1", "rit", "oldest")
+
+    old = [9.0] * 11
+    assert found(old, [0.4] * 11) == 0, "found before, when the table was made"
+    assert found([0.0, *[9.0] * 10], [0.4] * 11) == 0, "found at the second second"
+    assert found([*[9.0] * 5, *[0.0] * 6], [*[0.4] * 5, *[0.0] * 6]) == 0, "and seen to be over"
+    assert found([*[9.0] * 5, *[2.0] * 6], [0.4] * 11) == 2
+    assert found(old, [*[0.4] * 5, *[60.4] * 6]) == 9, "they are as many, and older"
+    assert Window(system(("a", "b", [1.0] * 11)), 13 * NS, 20 * NS).highest_anew("a", "rit", "oldest") is None
+
+
 def test_percentiles_that_servers_tell_are_not_averaged() -> None:
     """One sample of 40 among ones, and a node of ones: the worst node's median sample is 2."""
     told = {"node1": [1.0] * 11, "node2": [2.0] * 10 + [40.0]}

@@ -122,6 +122,23 @@ def test_commands_of_many_threads_are_whole_and_in_order(fake_engine: FakeEngine
     one.finish()
 
 
+def test_a_phase_is_ended_before_its_time_and_another_follows(
+    fake_engine: FakeEngine, tmp_path: Path
+) -> None:
+    phases = [{"name": n, "kind": "run", "in_flight": 2, "limit": {"seconds": 600}} for n in ("one", "other")]
+    two = Fleet(fake_engine.path, 2, tmp_path, lambda out, k: {**plan(out, k, 2), "phases": phases})
+    two.start()
+    two.end_phase()  # nobody asks whether it was refused
+    for name in ("one", "other"):
+        begun_ns = two.phase(name)
+        until(two, "interval")
+        two.end_phase()
+        ends = [event for event in until(two, "phase_end", 2) if event["event"] == "phase_end"]
+        assert [(end["phase"], end["reason"]) for end in ends] == [(name, "time")] * 2
+        assert all(begun_ns < end["end_ns"] < begun_ns + 60e9 for end in ends)
+    two.finish()
+
+
 def test_stop_ends_phase_and_process(fake_engine: FakeEngine, tmp_path: Path) -> None:
     fake_engine.mode("hang-in-run")
     one = fleet(fake_engine, tmp_path)

@@ -223,6 +223,17 @@ def test_what_cannot_be_is_refused_where_it_was_said(tmp_path: Path, action: str
     assert words in fault(tmp_path, one(action))
 
 
+def test_a_run_that_is_to_end_with_its_timeline_has_one_that_ends(tmp_path: Path) -> None:
+    after = "load.after_timeline_s=10"
+    assert len(read(tmp_path, STUDY + ADD, after).points) == 2
+    alone = STUDY.replace('["none", "add-1"]', '["none"]')
+    assert fault(tmp_path, alone, after).startswith("--set load.after_timeline_s: no run has a timeline")
+    told = fault(tmp_path, alone.replace("duration_s", "after_timeline_s = 9\nduration_s"))
+    assert told.startswith("s.toml:12: no run has a timeline")
+    rule = 'id = "rule"\nat = "1s"\ndo = "scale"\nmetric = "rate_per_s"\nabove = 9\nleast = 3\nmost = 4'
+    assert "add-1.rule: a controller goes on until the run ends" in fault(tmp_path, one(rule), after)
+
+
 def test_steady_state_must_have_time_to_be_told(tmp_path: Path) -> None:
     assert "steady state is told from 60 s on" in fault(tmp_path, STUDY + ADD, "load.duration_s=60")
 

@@ -59,6 +59,28 @@ def test_an_action_begins_at_its_time_and_its_steps_are_kept(tmp_path: Path) -> 
     assert play.manifest.warnings == []
 
 
+def test_a_run_is_long_enough_so_long_after_its_last_action(tmp_path: Path) -> None:
+    play = Play(tmp_path, "1s add id=join", "after:join remove wait=2s", rest_s=5)
+    play.bed.go_on.set()
+    told = {}
+    for second in range(1, 12):
+        play.at(second)
+        assert play.director.join(LIMIT_S) == []
+        told[second] = play.director.enough(play.now_ns)
+    joined, left = play.kept().each()
+    assert (joined.how, left.how) == ("done", "done")
+    assert play.began_ns + 2 * NS < (left.requested_ns or 0) < play.began_ns + 4 * NS
+    assert told == {second: second >= 4 + 5 for second in told}, "4 s: the first turn that knows of its end"
+
+
+def test_a_run_goes_on_if_nobody_said_how_long_is_enough(tmp_path: Path) -> None:
+    play = Play(tmp_path, "0 flush")
+    play.at(0)
+    play.settled()
+    play.at(10_000)
+    assert not play.director.enough(play.now_ns)
+
+
 def test_one_follows_another(tmp_path: Path) -> None:
     play = Play(tmp_path, "0 add nodes=2 id=join", "after:join remove nodes=2", "after:remove flush")
     play.bed.go_on.set()

@@ -56,6 +56,21 @@ def test_a_timeline_is_carried_out_beside_the_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("fake_engine")
+def test_a_run_ends_with_its_timeline_if_it_is_to(tmp_path: Path) -> None:
+    run = with_timeline(trial_run(tmp_path, Bed(), duration_s=600, after_timeline_s=0.2), "0.1s run -- true")
+    run.run()
+    assert run.error is None
+    assert run.manifest.status == "done"
+    (action,) = open_run(run.folder).trials[0].actions().each()
+    phase = run.manifest.phases[-1]
+    assert action.ended_ns is not None
+    assert action.ended_ns + 0.2e9 <= phase["end_ns"] < phase["start_ns"] + 60e9
+    assert [entry["detail"] for entry in run.manifest.timeline if entry["event"] == "enough"] == [
+        "run ends: nothing more is to happen in it"
+    ]
+
+
+@pytest.mark.usefixtures("fake_engine")
 def test_nothing_is_done_in_other_phases(tmp_path: Path) -> None:
     run = with_timeline(trial_run(tmp_path, Bed(), phases=["load"]), "0 run -- true")
     run.run()

@@ -45,6 +45,11 @@ pub enum Order {
         /// Its text.
         label: String,
     },
+    /// End the phase, and wait for what comes next.
+    End {
+        /// When, CLOCK_MONOTONIC ns; now if left out.
+        at_ns: Option<u64>,
+    },
     /// End the phase gracefully, then the process.
     Stop,
     /// No further phase follows.
@@ -57,6 +62,7 @@ impl Order {
             Self::Phase { .. } => "phase",
             Self::Rate { .. } => "rate",
             Self::Mark { .. } => "mark",
+            Self::End { .. } => "end",
             Self::Stop => "stop",
             Self::Finish => "finish",
         }

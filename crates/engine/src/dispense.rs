@@ -150,6 +150,13 @@ impl Dispenser {
         true
     }
 
+    /// Have the phase's time over at `at_ns`, unless it is sooner.
+    pub const fn end_at(&mut self, at_ns: u64) {
+        if at_ns < self.end_ns {
+            self.end_ns = at_ns;
+        }
+    }
+
     /// Hand out nothing more from `now` on.
     pub fn stop(&mut self, now: u64) {
         self.stopped_at.get_or_insert(now);

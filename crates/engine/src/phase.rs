@@ -288,6 +288,13 @@ impl PhaseRunner<'_> {
                 let marked = mark(&self.plan.out, &self.events, command.id, label, Some(phase));
                 marked.map(Some).map_err(|e| e.to_string())
             }
+            Order::End { at_ns } => {
+                // A time that has passed when it is told has seen operations sent after it.
+                let at_ns = at_ns.unwrap_or(0).max(monotonic_ns());
+                clients.with_state(move |state| state.end_at(at_ns));
+                clients.wake();
+                Ok(Some(at_ns))
+            }
             Order::Stop => {
                 clients.with_state(|state| state.dispenser.stop(monotonic_ns()));
                 clients.wake();
@@ -329,10 +336,12 @@ impl PhaseRunner<'_> {
         } = closing;
         let (unsent, unanswered) = state.close(monotonic_ns());
         let used = Used::now(&*self.driver);
-        let reason = match (state.dispenser.stopped(), phase.limit.seconds) {
-            (true, _) => "stop",
-            (false, Some(_)) if state.dispenser.end_ns() <= monotonic_ns() => "time",
-            _ => "operations",
+        let reason = if state.dispenser.stopped() {
+            "stop"
+        } else if state.dispenser.end_ns() <= monotonic_ns() {
+            "time"
+        } else {
+            "operations"
         };
         let end_ns = state.last_done.max(start_ns + 1);
         let window = state.window();

@@ -159,6 +159,12 @@ impl PhaseState {
         }
     }
 
+    /// Have the phase's time over at `at_ns`, unless it is sooner; what is done later is not within its window.
+    pub fn end_at(&mut self, at_ns: u64) {
+        self.dispenser.end_at(at_ns);
+        self.window_end = self.window_end.min(at_ns);
+    }
+
     /// How many records an audit is to read; 0 of any other phase.
     pub fn audited(&self) -> u64 {
         self.cursor.audited()

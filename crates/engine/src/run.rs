@@ -236,7 +236,7 @@ async fn next_order(
                 begin = Some((phase, *at_ns, *first));
                 None
             }),
-            Order::Rate { .. } => Err("no phase is running".to_owned()),
+            Order::Rate { .. } | Order::End { .. } => Err("no phase is running".to_owned()),
             Order::Mark { label } => mark(&plan.out, &runner.events, command.id, label, None)
                 .map(Some)
                 .map_err(|e| e.to_string()),

@@ -182,6 +182,39 @@ fn a_rate_is_kept_changed_by_command_and_stopped() {
 }
 
 #[test]
+fn a_phase_ends_when_it_is_told_to_and_the_next_one_follows() {
+    let out = tempfile::tempdir().unwrap();
+    let mut paced = phase("paced", "run", json!({"seconds": 60}));
+    paced["arrivals"] = json!({"kind": "constant", "rate": 200});
+    let closed = phase("closed", "run", json!({"operations": 1_000_000_000}));
+    let mut engine = Engine::start(&plan(out.path(), json!([paced, closed])));
+    engine.until("ready");
+    engine.tell(&json!({"cmd": "end", "id": 1}));
+    assert_eq!(engine.until("ack")["ok"], false, "no phase is running");
+    let mut next = json!(0);
+    for (id, name) in [(2, "paced"), (3, "closed")] {
+        engine.tell(&json!({"cmd": "phase", "id": id, "name": name}));
+        let start_ns = engine.until("phase_start")["at_ns"].as_u64().unwrap();
+        let at_ns = start_ns + 500_000_000;
+        engine.tell(&json!({"cmd": "end", "id": 10 + id, "at_ns": at_ns}));
+        let end = engine.until("phase_end");
+        assert_eq!((&end["reason"], &end["first"]), (&json!("time"), &next));
+        next = end["next"].clone();
+        let summary = &end["summary"];
+        assert_eq!(summary["window_end_ns"], at_ns, "{summary:#}");
+        assert_eq!(summary["seconds"], 0.5);
+        assert!(summary["operations"].as_u64() > Some(0), "{summary:#}");
+        if name == "paced" {
+            let due = summary["operations"].as_u64().unwrap()
+                + summary["censored"]["unsent"].as_u64().unwrap();
+            assert_eq!(due, 100, "as many as are due in half a second");
+        }
+    }
+    engine.tell(&json!({"cmd": "finish", "id": 20}));
+    assert_eq!(engine.exit(), 0);
+}
+
+#[test]
 fn a_phase_may_begin_at_another_rate_than_the_plans() {
     let out = tempfile::tempdir().unwrap();
     let mut run = phase("run", "run", json!({"seconds": 1}));

@@ -155,6 +155,21 @@ class Window:
         values = self._inside(source, metric)
         return float(values.max()) if values.size else None
 
+    def highest_anew(self, source: str, *metrics: str) -> float | None:
+        """Highest level of the first metric that was found in the window, of a source that looks now and then and
+        tells its last finding meanwhile: what none of the metrics has moved from since before is an old one.
+
+        0 when nothing was found anew; None when it was not sampled. All metrics are of the same samples.
+        """
+        told = [self._levels(source, metric) for metric in metrics]
+        t_s = told[0][0]
+        if not t_s.size:
+            return None
+        before = max(int(np.searchsorted(t_s, self.start_s)) - 1, 0)
+        moved = np.any([values != values[before] for _, values in told if values.size], axis=0)
+        inside = (t_s >= self.start_s) & (t_s <= self.end_s)
+        return float(told[0][1][moved & inside].max(initial=0.0))
+
     def lowest(self, source: str, metric: str) -> float | None:
         """Lowest level in the window."""
         values = self._inside(source, metric)

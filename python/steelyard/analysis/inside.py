@@ -38,6 +38,10 @@ def _most(*metrics: str) -> Read:
     return read
 
 
+def _most_anew(*metrics: str) -> Read:
+    return lambda window, source: window.highest_anew(source, *metrics)
+
+
 def _mean(metric: str) -> Read:
     return lambda window, source: window.mean(source, metric)
 
@@ -83,7 +87,8 @@ MEASURES: Mapping[str, tuple[Read, str]] = {
         "share",
     ),
     "store files on this node": (_mean("server_local_files_share"), "share"),
-    MOVING: (_most("server_regions_in_transition"), ""),
+    # The master counts them once a minute: what it tells may be of the table's making, before the phase.
+    MOVING: (_most_anew("server_regions_in_transition", "server_regions_in_transition_oldest_seconds"), ""),
     "region servers alive, least": (_least("server_region_servers_live"), ""),
     "DataNodes alive, least": (_least("server_hdfs_live_data_nodes"), ""),
     LACKING: (_most("server_hdfs_under_replicated_blocks"), ""),

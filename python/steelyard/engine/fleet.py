@@ -126,6 +126,16 @@ class Fleet:
             raise self.processes[0].failure()
         return marks[0]
 
+    def end_phase(self) -> None:
+        """Have the running phase's time over, at one moment on every engine that hears of it in time.
+
+        One that has just come to its own end refuses, which is as good: nobody asks.
+        """
+        alone = len(self.processes) == 1 and self.processes[0].local
+        at_ns = time.monotonic_ns() + (LEAD_ALONE_NS if alone else LEAD_NS)
+        for process in self.processes:
+            _unless_lost(process, partial(process.post, "end", at_ns=at_ns))
+
     def stop(self) -> None:
         """End the running phase gracefully, then the processes; one that has ended already is left alone."""
         self._last_command("stop")

@@ -26,6 +26,10 @@ class Observer(Protocol):
         """
         ...
 
+    def enough(self, now_ns: int) -> bool:
+        """Whether all has happened for which the phase goes on, so that it may end before its time."""
+        ...
+
     def wait_s(self, now_ns: int) -> float:
         """How long the next turn may be waited for at most."""
         ...

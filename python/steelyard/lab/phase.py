@@ -159,6 +159,10 @@ class PhaseRunner:
                 return  # nothing new is begun
             for label in observer.tick(time.monotonic_ns(), state.newest):
                 self.fleet.mark(label)
+            if not state.enough and observer.enough(time.monotonic_ns()):
+                state.enough = True
+                self.manifest.event("enough", f"{state.name} ends: nothing more is to happen in it")
+                self.fleet.end_phase()
 
     def _look(self, state: _Phase, now: float) -> None:
         self.look_after_servers()
@@ -200,6 +204,7 @@ class _Phase:
         self.newest: dict[int, Event] = {}
         self.heard_s = self.looked_s = self.answered_s = time.monotonic()
         self.stopped_s: float | None = None
+        self.enough = False
         self.stalled = ""
 
     @property

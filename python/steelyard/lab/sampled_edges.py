@@ -27,6 +27,10 @@ class SampledEdges:
         """See `Observer`."""
         return ()
 
+    def enough(self, now_ns: int) -> bool:  # noqa: ARG002
+        """See `Observer`."""
+        return False
+
     def wait_s(self, now_ns: int) -> float:  # noqa: ARG002
         """See `Observer`."""
         return math.inf

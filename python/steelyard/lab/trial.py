@@ -219,6 +219,7 @@ class TrialRun:
             show=self.show,
             watch=watch,
             paced=self.trial.load.paced,
+            rest_s=self.trial.load.after_timeline_s,
         )
         return self.director
 

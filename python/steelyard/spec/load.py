@@ -28,9 +28,9 @@ DEFAULT_IN_FLIGHT = 1024
 DEFAULT_ATTEMPT_TIMEOUT_MS = 5_000
 DEFAULT_OPERATIONS = 100_000
 OF_A_RUN = frozenset(
-    {"phases", "audit", "marks", "timeline", "clients", "target", "search", "curve", "curve_of", "curve_from",
-     "arrivals", "in_flight", "operations", "duration_s", "warmup_s", "first_record", "part",
-     "settle_limit_s"}
+    {"phases", "audit", "marks", "timeline", "after_timeline_s", "clients", "target", "search", "curve",
+     "curve_of", "curve_from", "arrivals", "in_flight", "operations", "duration_s", "warmup_s",
+     "first_record", "part", "settle_limit_s"}
 )  # fmt: skip
 """Settings of `Load` that say what is measured and which part of it; all others say how it is driven."""
 
@@ -109,6 +109,9 @@ class Load(Model):
     """Moments of the run, [seconds since it began, label], that the engine notes and charts show."""
     timeline: str = NONE
     """What is done to the system during the run: a name of `[[timelines.NAME]]`; `none` is nothing."""
+    after_timeline_s: NonNegativeFloat | None = None
+    """The run ends so long after the last action of its timeline has ended, unless its operations or its time
+    end it sooner."""
     audit: bool = False
     """After the run, read every acknowledged write back, in a phase of its own; needs `workload.verify` to be
     `full`. What another trial has loaded is not known to this one."""
@@ -263,7 +266,8 @@ class Load(Model):
         """One that finds the highest rate, and offers it for as long as a probe."""
         search = RateSearch(**{name: getattr(asked, name) for name in HighestRate.model_fields})
         run = {"search": search, "duration_s": asked.probe_s}
-        left_out = {"target", "curve", "curve_of", "curve_from", "operations", "audit", "marks", "timeline"}
+        of_others = {"operations", "audit", "marks", "timeline", "after_timeline_s"}
+        left_out = {"target", "curve", "curve_of", "curve_from", *of_others}
         return Load(**{n: getattr(self, n) for n in self.model_fields_set - left_out} | run)
 
     def offering(self, rate: float) -> Load:

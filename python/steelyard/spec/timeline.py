@@ -117,6 +117,10 @@ def check_timelines(
     faults = []
     if NONE in timelines:
         faults.append(f"'{NONE}' is the timeline in which nothing is done: call this one otherwise")
+    asked = [point for point in points if point.load.after_timeline_s is not None]
+    if asked and not any(point.timeline for point in asked):
+        said = _nearest_origin(("load", "after_timeline_s"), origins) or "load.after_timeline_s"
+        faults.append(f"{said}: no run has a timeline, so that none ends after its timeline's end")
     for point in points:
         for number, action in enumerate(point.timeline):
             place: Place = ("timelines", point.load.timeline, number)
@@ -150,9 +154,12 @@ def _nodes(action: ActionBase, system: SystemSettings) -> Iterator[str]:
 
 
 def _sizes(action: ActionBase, point: Point) -> Iterator[str]:
-    """A controller that does not know what its nodes may use, or whose bounds the cluster is not within."""
+    """A controller that does not know what its nodes may use, or whose bounds the cluster is not within, or
+    whose end is waited for."""
     if not isinstance(action, Scale):
         return
+    if point.load.after_timeline_s is not None:
+        yield "a controller goes on until the run ends: leave load.after_timeline_s out"
     nodes = getattr(point.system, "nodes", None)
     if isinstance(nodes, int) and not action.least <= nodes <= action.most:
         yield f"{nodes} nodes are not between least = {action.least} and most = {action.most}"

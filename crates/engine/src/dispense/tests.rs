@@ -229,6 +229,30 @@ fn the_offer_ends_where_the_next_operation_would_be_due() {
 }
 
 #[test]
+fn a_time_that_is_set_later_ends_the_offer_and_only_ever_sooner() {
+    let every_tenth = Arrivals::Constant { rate: 10.0.into() };
+    let mut d = dispenser(&phase(every_tenth, None, Some(60.0)), 0, 1);
+    let tenth = SECOND / 10;
+    let end = 1_000 + 2 * tenth;
+    assert_eq!(
+        d.next(1_000),
+        Next::Go {
+            number: 10,
+            due: Some(1_000)
+        }
+    );
+    d.end_at(end);
+    d.end_at(end + tenth);
+    assert_eq!(d.next(1_000), Next::Wait(1_000 + tenth));
+    assert_eq!(d.offered_until(), Some(end));
+    assert!(matches!(d.next(1_000 + tenth), Next::Go { number: 11, .. }));
+    assert_eq!(d.next(1_000 + tenth), Next::Wait(end));
+    assert!(!d.ended(end - 1));
+    assert_eq!(d.next(end), Next::End);
+    assert!(!d.stopped());
+}
+
+#[test]
 fn a_new_rate_moves_the_head() {
     let mut d = dispenser(
         &phase(Arrivals::Constant { rate: 1.0.into() }, None, None),

@@ -79,6 +79,33 @@ fn a_straggler_makes_the_window_no_longer() {
 }
 
 #[test]
+fn a_phase_that_is_told_when_to_end_has_its_window_until_then() {
+    let random = || Arrivals::Poisson { rate: 10.0.into() };
+    for (arrivals, operations) in [
+        (random(), Some(1_000_000)),
+        (random(), None),
+        (Arrivals::Closed, Some(1_000_000)),
+    ] {
+        let mut plan = plan(1, &json!({}));
+        plan.phases[1].arrivals = arrivals;
+        plan.phases[1].limit.operations = operations;
+        plan.phases[1].limit.seconds = Some(1800.0);
+        let mut state = state(&plan, 2);
+        for tenth in 0..18 {
+            let at = (60 + tenth) * SECOND / 10;
+            run(&mut state, 0, at, at + 1000);
+        }
+        let mut late = Ticket::default();
+        assert!(matches!(state.claim(1, 7 * SECOND, &mut late), Claim::Go));
+        state.end_at(8 * SECOND);
+        end(&mut state, 1, &late, 7 * SECOND, 8 * SECOND + 1);
+        let window = state.window();
+        assert_eq!((window.end_ns, window.operations), (8 * SECOND, 18));
+        assert!(matches!(state.claim(1, 8 * SECOND, &mut late), Claim::End));
+    }
+}
+
+#[test]
 fn what_is_no_operation_of_its_own_is_counted_within_the_window_too() {
     let mut state = state(&plan(1, &json!({})), 1);
     for number in 1..=3 {

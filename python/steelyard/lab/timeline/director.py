@@ -53,14 +53,16 @@ class Director:
         show: receives lines.
         watch: tells figures of nodes, and is told which nodes there are.
         paced: whether the run offers a rate.
+        rest_s: the run is long enough so many seconds after the last action has ended; None = it goes on.
     """
 
     def __init__(
         self, actions: Sequence[Any], *, testbed: Any, folder: Path, manifest: Manifest, show: Show,
-        watch: Watch, paced: bool,
+        watch: Watch, paced: bool, rest_s: float | None = None,
     ) -> None:  # fmt: skip
         self._actions, self._testbed, self._folder = actions, testbed, folder
         self._manifest, self._show, self._watch, self._paced = manifest, show, watch, paced
+        self._rest_s, self._all_ended_ns = rest_s, 0
         self._log = ActionLog(folder)
         self._told: queue.SimpleQueue[Told] = queue.SimpleQueue()
         self._cancelled = threading.Event()
@@ -105,6 +107,13 @@ class Director:
                 labels += self._keep(state, state.requested(now_ns))
                 self._start(state)
         return labels
+
+    def enough(self, now_ns: int) -> bool:
+        """See `Observer.enough`."""
+        if self._rest_s is None or not self._states or not all(state.ended for state in self._states):
+            return False
+        self._all_ended_ns = self._all_ended_ns or now_ns
+        return now_ns - self._all_ended_ns >= self._rest_s * 1e9
 
     def wait_s(self, now_ns: int) -> float:
         """See `Observer.wait_s`."""
