@@ -156,8 +156,8 @@ class Window:
         return float(values.max()) if values.size else None
 
     def highest_anew(self, source: str, *metrics: str) -> float | None:
-        """Highest level of the first metric that was found in the window, of a source that looks now and then and
-        tells its last finding meanwhile: what none of the metrics has moved from since before is an old one.
+        """Highest level of the first metric that was found in the window, of a source that looks now and then
+        and tells its last finding meanwhile: while no metric moves it is the one from before the window.
 
         0 when nothing was found anew; None when it was not sampled. All metrics are of the same samples.
         """

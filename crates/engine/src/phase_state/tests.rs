@@ -90,7 +90,7 @@ fn a_phase_that_is_told_when_to_end_has_its_window_until_then() {
         plan.phases[1].arrivals = arrivals;
         plan.phases[1].limit.operations = operations;
         plan.phases[1].limit.seconds = Some(1800.0);
-        let mut state = state(&plan, 2);
+        let mut state = state(&plan, 1);
         for tenth in 0..18 {
             let at = (60 + tenth) * SECOND / 10;
             run(&mut state, 0, at, at + 1000);
