@@ -192,25 +192,17 @@ fn a_phase_ends_when_it_is_told_to_and_the_next_one_follows() {
     engine.tell(&json!({"cmd": "end", "id": 1}));
     assert_eq!(engine.until("ack")["ok"], false, "no phase is running");
     let mut next = json!(0);
-    for (id, name) in [(2, "paced"), (3, "closed")] {
-        engine.tell(&json!({"cmd": "phase", "id": id, "name": name}));
-        let start_ns = engine.until("phase_start")["at_ns"].as_u64().unwrap();
-        let at_ns = start_ns + 500_000_000;
-        engine.tell(&json!({"cmd": "end", "id": 10 + id, "at_ns": at_ns}));
+    for name in ["paced", "closed"] {
+        engine.tell(&json!({"cmd": "phase", "id": 2, "name": name}));
+        let at_ns = engine.until("phase_start")["at_ns"].as_u64().unwrap() + 500_000_000;
+        engine.tell(&json!({"cmd": "end", "id": 3, "at_ns": at_ns}));
         let end = engine.until("phase_end");
         assert_eq!((&end["reason"], &end["first"]), (&json!("time"), &next));
+        assert_eq!(end["summary"]["window_end_ns"], at_ns);
+        assert!(end["next"].as_u64() > next.as_u64());
         next = end["next"].clone();
-        let summary = &end["summary"];
-        assert_eq!(summary["window_end_ns"], at_ns, "{summary:#}");
-        assert_eq!(summary["seconds"], 0.5);
-        assert!(summary["operations"].as_u64() > Some(0), "{summary:#}");
-        if name == "paced" {
-            let due = summary["operations"].as_u64().unwrap()
-                + summary["censored"]["unsent"].as_u64().unwrap();
-            assert_eq!(due, 100, "as many as are due in half a second");
-        }
     }
-    engine.tell(&json!({"cmd": "finish", "id": 20}));
+    engine.tell(&json!({"cmd": "finish", "id": 4}));
     assert_eq!(engine.exit(), 0);
 }
 
