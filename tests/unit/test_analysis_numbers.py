@@ -191,6 +191,7 @@ def test_of_what_is_looked_at_now_and_then_an_old_finding_is_none_of_the_window(
     assert found([*[9.0] * 5, *[0.0] * 6], [*[0.4] * 5, *[0.0] * 6]) == 0, "and seen to be over"
     assert found([*[9.0] * 5, *[2.0] * 6], [0.4] * 11) == 2
     assert found(old, [*[0.4] * 5, *[60.4] * 6]) == 9, "they are as many, and older"
+    assert found([*[9.0] * 5, *[2.0] * 6], [0.4] * 7) == 2, "their age was not told every time"
     assert Window(system(("a", "b", [1.0] * 11)), 13 * NS, 20 * NS).highest_anew("a", "rit", "oldest") is None
 
 

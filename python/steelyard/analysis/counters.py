@@ -159,16 +159,18 @@ class Window:
         """Highest level of the first metric that was found in the window, of a source that looks now and then
         and tells its last finding meanwhile: while no metric moves it is the one from before the window.
 
-        0 when nothing was found anew; None when it was not sampled. All metrics are of the same samples.
+        0 when nothing was found anew; None when it was not sampled. A further metric counts where it
+        was sampled whenever the first was.
         """
-        told = [self._levels(source, metric) for metric in metrics]
-        t_s = told[0][0]
+        t_s, levels = self._levels(source, metrics[0])
         if not t_s.size:
             return None
+        all_told = [self._levels(source, metric) for metric in metrics]
+        told = [values for at_s, values in all_told if np.array_equal(at_s, t_s)]
         before = max(int(np.searchsorted(t_s, self.start_s)) - 1, 0)
-        moved = np.any([values != values[before] for _, values in told if values.size], axis=0)
+        moved = np.any([values != values[before] for values in told], axis=0)
         inside = (t_s >= self.start_s) & (t_s <= self.end_s)
-        return float(told[0][1][moved & inside].max(initial=0.0))
+        return float(levels[moved & inside].max(initial=0.0))
 
     def lowest(self, source: str, metric: str) -> float | None:
         """Lowest level in the window."""
