@@ -34,6 +34,13 @@ CHANGE = CORE["a"].model_copy(
 )
 
 
+def spoil(path: Path) -> None:
+    """Make a file's last byte another one, whatever it was."""
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+
+
 class Bench:
     """One system's data, kept in the state folder of the tests.
 

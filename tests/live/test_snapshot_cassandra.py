@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kept_data import EVERY_RECORD, RECORDS, Bench
+from kept_data import EVERY_RECORD, RECORDS, Bench, spoil
 
 from steelyard.hosts import records
 from steelyard.hosts.snapshots.checksums import SnapshotChangedError
@@ -61,7 +61,7 @@ def test_what_was_loaded_comes_back(bench: Bench) -> None:
     again.down(print)
 
     [data, *_] = sorted(kept.folder.glob("node1/data/ycsb/*/*-Data.db"))
-    data.write_bytes(data.read_bytes()[:-1] + b"!")
+    spoil(data)
     with pytest.raises(SnapshotChangedError, match="other content"):
         bench.restored(kept)
     assert not [record for record in records.records() if record.name.startswith("kept-cassandra-")]

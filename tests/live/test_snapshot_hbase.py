@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kept_data import EVERY_RECORD, RECORDS, Bench
+from kept_data import EVERY_RECORD, RECORDS, Bench, spoil
 
 from steelyard.hosts import records
 from steelyard.hosts.snapshots.checksums import SnapshotChangedError
@@ -79,7 +79,7 @@ def test_what_was_loaded_comes_back(bench: Bench, monkeypatch: pytest.MonkeyPatc
     again.down(print)
 
     [block, *_] = sorted(kept.folder.glob("node1/data/current/*/current/finalized/**/blk_*[0-9]"))
-    block.write_bytes(block.read_bytes()[:-1] + b"!")
+    spoil(block)
     with pytest.raises(SnapshotChangedError, match="other content"):
         bench.restored(kept)
     assert not [record for record in records.records() if record.name.startswith("kept-hbase-")]
