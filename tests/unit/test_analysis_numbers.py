@@ -98,6 +98,16 @@ def test_what_is_sent_after_its_time_costs_no_less_than_the_rest() -> None:
     assert reasons(frame, phase)["disk_read_bytes_per_op"] == pytest.approx(10)
 
 
+def test_several_writes_in_one_to_the_disk_are_seen_in_operations_and_not_in_bytes() -> None:
+    frame = system(
+        ("node1", "disk_write_bytes_total", [4000.0 * s for s in range(11)]),
+        ("node1", "disk_writes_total", [2.0 * s for s in range(11)]),
+    )
+    found = reasons(frame, phase_from_summary(facts(), {}))
+    assert found["disk_write_bytes_per_op"] == pytest.approx(40)
+    assert found["disk_writes_per_op"] == pytest.approx(0.02)
+
+
 def test_a_laboratory_that_gives_back_what_a_server_used_has_not_restarted() -> None:
     used = [30.0, 30.1, 33.2, 33.3, *(30.1 + 0.01 * s for s in range(7))]
     frame = system(("lab", "cpu_seconds_total", used))

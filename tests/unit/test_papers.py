@@ -30,9 +30,9 @@ NAMES = ("cs4224-2014", "kuhlenkamp-2014", "load-management", "seis630", "sheth-
 
 
 NUMBERED = re.compile(r"(?:figure|table) (\d+(?:\.\d+)?)(?: |$)")
-ELSEWHERE = {"kuhlenkamp-2014": ["table 5 mean"], "load-management": ["table 1"]}
-"""Entries that only what is of other places of the paper answers: means, which figures 12 and 13 draw;
-and nodes, data and operations of each cluster, of which there is a study each."""
+ELSEWHERE = {"load-management": ["table 1"]}
+"""Entries that only what is of other places of the paper answers: nodes, data and operations of each
+cluster, of which there is a study each."""
 
 
 class Row(NamedTuple):

@@ -191,6 +191,7 @@ READ: Mapping[str, Read] = {
     "network_bytes_per_op": _network,
     "disk_read_bytes_per_op": lambda a: a.per_op("disk_read_bytes_total"),
     "disk_write_bytes_per_op": lambda a: a.per_op("disk_write_bytes_total"),
+    "disk_writes_per_op": lambda a: a.per_op("disk_writes_total"),
     "sstables": _nodes(sum, "server_sstables"),
     "sstables_per_read_p50": _of_the_worst("server_sstables_per_read_p50"),
     "sstables_per_read_p99": _of_the_worst("server_sstables_per_read_p99"),

@@ -67,6 +67,7 @@ INSIDE = {
     "network_bytes_per_op": Named("network bytes per operation", "B"),
     "disk_read_bytes_per_op": Named("bytes read from disk per operation", "B"),
     "disk_write_bytes_per_op": Named("bytes written to disk per operation", "B"),
+    "disk_writes_per_op": Named("writes to disk per operation", ""),
     "sstables": Named("files of data", ""),
     "sstables_per_read_p50": Named("files per read, median (of the worst node, over time the median)", ""),
     "sstables_per_read_p99": Named("files per read, p99 (of the worst node, over time the median)", ""),
