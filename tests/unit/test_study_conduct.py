@@ -214,6 +214,22 @@ def test_two_at_once_are_refused(tmp_path: Path) -> None:
     RunFolder.resume(asked, trials(asked), tmp_path / "run").close()
 
 
+def test_every_version_that_went_on_with_a_run_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = study(tmp_path)
+
+    def by(revision: str) -> str:
+        monkeypatch.setattr("steelyard.results.store.revision", lambda: revision)
+        go_on = RunFolder.resume if (tmp_path / "run").exists() else RunFolder.create
+        go_on(asked, trials(asked), tmp_path / "run").close()
+        return str(said(tmp_path)["steelyard"])
+
+    assert by("0.1.0+gaaaa") == "0.1.0+gaaaa"
+    assert by("0.1.0+gbbbb") == "0.1.0+gaaaa, then 0.1.0+gbbbb"
+    assert by("0.1.0+gbbbb") == "0.1.0+gaaaa, then 0.1.0+gbbbb"
+
+
 @pytest.mark.usefixtures("bed")
 def test_a_signal_between_trials_leaves_no_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = study(tmp_path, "reset=truncate")

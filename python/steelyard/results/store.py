@@ -31,6 +31,8 @@ from steelyard.version import revision
 
 FORMAT = 1
 ROOT = Path("results")
+THEN = ", then "
+"""Between the versions of Steelyard that ran a result's trials, in the order in which they came to it."""
 RESERVE = "reserve"
 """A file of a running trial, removed before its manifest is written: a full disk has room for that."""
 RESERVE_BYTES = 128 * 1024
@@ -116,6 +118,7 @@ class RunFolder:
         self._lock = _locked(path)
         self._created = now_text()
         self._resumed: list[str] = []
+        self._by = [revision()]
         self.unsettled: dict[int, str] = {}
         """Trials that were sealed and never marked, as the end came in between: number -> their status."""
         write_atomically(path / "study.toml", study_toml(self._study))
@@ -172,6 +175,8 @@ class RunFolder:
     def _take_over(self, earlier: Mapping[str, Any]) -> None:
         self._created = str(earlier.get("created", self._created))
         self._resumed = [*earlier.get("resumed", ()), now_text()]
+        by = [*str(earlier.get("steelyard", "")).split(THEN), *self._by]
+        self._by = list(dict.fromkeys(filter(None, by)))
         known = {f.name for f in fields(TrialRow)}
         for said in earlier.get("trials", ()):
             row = TrialRow(**{name: value for name, value in said.items() if name in known})
@@ -313,7 +318,7 @@ class RunFolder:
             "run": self.path.name,
             "created": self._created,
             "resumed": self._resumed,
-            "steelyard": revision(),
+            "steelyard": THEN.join(self._by),
             "plan": self._plan,
             **self._elsewhere.said(),
             "design": study.model_dump(mode="json", include={*Design.model_fields} - {"fleet"}),
