@@ -12,7 +12,7 @@ from steelyard.cli import app
 from steelyard.report.across.kept import read_claims
 from steelyard.report.needs import Needs, needs_of, page
 from steelyard.report.page import render_markdown
-from steelyard.spec.read import both_forms
+from steelyard.spec.read import both_forms, read_study
 from steelyard.spec.shipped import find_study, shipped
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -63,3 +63,14 @@ def test_a_name_that_is_neither_is_refused_with_the_nearest() -> None:
     done = CliRunner().invoke(app, ["studies", "needs", "seis360"])
     assert done.exit_code == 2
     assert "seis630" in done.output
+
+
+def test_figures_of_a_paper_that_a_small_form_is_not_held_to_are_listed() -> None:
+    """SEIS 630's means are figures alone; what it says in words has none."""
+    found = needs("seis630/workloads")
+    asked = {claim.id for claim in read_study(find_study("seis630/workloads")).claims}
+    assert found.sizes
+    assert {*found.sizes} < asked
+    assert f"| seis630/workloads | {', '.join(found.sizes)} |" in render_markdown(
+        page({"seis630/workloads": found})
+    )

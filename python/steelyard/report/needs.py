@@ -28,6 +28,10 @@ NOTES = (
     "--fixed: never).",
 )
 BEYOND = "What the small form does not reach is judged 'range not covered' there."
+SIZES = (
+    "A small form claims direction only: by how much is compared at paper scale, and so is what is a figure "
+    "alone (a latency, a time), of which small forms decide nothing."
+)
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,7 @@ class Needs:
         claims: how many it has, checks of ours among them.
         unreached: claims and checks of which the small form lacks levels -> which.
         dropped: what else the small form leaves out; both are empty where there is none.
+        sizes: claims and checks with a figure of the paper, with which the full form alone is compared.
     """
 
     nodes: tuple[int, int]
@@ -54,6 +59,7 @@ class Needs:
     claims: int
     unreached: Mapping[str, str]
     dropped: tuple[str, ...]
+    sizes: tuple[str, ...]
 
 
 def needs_of(full: Study, small: Study | None) -> Needs:
@@ -70,6 +76,7 @@ def needs_of(full: Study, small: Study | None) -> Needs:
         claims=len(asked),
         unreached=unreached(asked, small.cells) if small else {},
         dropped=small.dropped if small else (),
+        sizes=tuple(claim.id for claim in asked if claim.printed is not None) if small else (),
     )
 
 
@@ -103,6 +110,9 @@ def page(found: Mapping[str, Needs]) -> Page:
     if beyond:
         columns = ("study", "left out", "claims and checks")
         tables.append(Table("What small forms do not reach", columns, beyond, words=3, note=BEYOND))
+    if sizes := [(name, ", ".join(needs.sizes)) for name, needs in found.items() if needs.sizes]:
+        columns = ("study", "claims and checks")
+        tables.append(Table("Figures of papers that small forms are not held to", columns, sizes, words=2, note=SIZES))
     if left:
         tables.append(Table("What else small forms leave out", ("study", "left out"), left, words=2))
     hours = sum(needs.seconds for needs in found.values()) / 3600

@@ -103,7 +103,8 @@ class HBaseSystem(LocalSystem):
     heaps: HBaseHeaps = HBaseHeaps()
     wal_provider: Literal["asyncfs", "filesystem", "multiwal"] = "asyncfs"
     wal_hsync: bool = False
-    """Each sync of the log reaches the DataNodes' disks (hsync), not only their memory (hflush)."""
+    """A write of the default durability, and of HBase's own tables, reaches the DataNodes' disks (hsync), not
+    only their memory (hflush); one that asks for SYNC_WAL itself does not (`HRegion.DEFAULT_DURABILITY`)."""
     master_limits: NodeLimits | None = None
     """Limits of the nodes that have masters alone; None = `limits`, like every other node."""
     balancer_period_s: PositiveInt | None = None
