@@ -17,7 +17,7 @@ from over_the_wire import FAMILY, WAIT_S, active, create_table, specs
 
 from steelyard.errors import InfrastructureError
 from steelyard.hosts import cgroup, records
-from steelyard.systems.hbase import admin, jmx, serving, wire
+from steelyard.systems.hbase import admin, data, jmx, logs, serving, wire
 from steelyard.systems.hbase.layout import DATANODE, MASTER, REGIONSERVER, HBaseSpec, having
 from steelyard.systems.hbase.testbed import HBaseTestbed
 from steelyard.systems.waiting import wait_until
@@ -179,6 +179,21 @@ def test_collected_files_tell_how_each_server_was_started(hbase3: HBaseTestbed, 
         for role in node.spec.roles:
             assert f"-Dproc_{role}" in (conf / f"{role}.command").read_text().splitlines()
             assert role == "zookeeper" or "INFO" in (logs / f"{role}.log").read_text()
+
+
+def copies_of_logs(testbed: HBaseTestbed) -> set[tuple[int, int]]:
+    return {*logs.copies(data.fsck_says(specs(testbed), data.LOGS, data.OPEN_BLOCKS)).values()}
+
+
+def test_each_log_has_all_its_copies_and_one_that_lacks_one_is_told_of(hbase_cluster: Make) -> None:
+    three = hbase_cluster("hcopies", nodes=3)
+    three.up(print)
+    assert copies_of_logs(three) == {(3, 3)}
+    assert not any("copies" in told for told in three.warnings())
+    three.kill("node3/datanode")
+    admin.roll_log(three.node("node1").spec)
+    assert (3, 2) in copies_of_logs(three)
+    assert any("open logs of HBase have 2 of 3 copies" in told for told in three.warnings())
 
 
 def test_an_interrupted_start_leaves_nothing(hbase_cluster: Make) -> None:

@@ -21,7 +21,7 @@ from steelyard.hosts.place import Place, place_of
 from steelyard.hosts.process import own_identity
 from steelyard.spec.hbase import HBaseAccess, HBaseHeaps, HBaseHostsSystem, HBaseSystem
 from steelyard.spec.local import NodeLimits
-from steelyard.systems.hbase import config, defaults, facts, profile, serving
+from steelyard.systems.hbase import config, defaults, facts, logs, profile, serving
 from steelyard.systems.hbase.given import HBaseHostsTestbed
 from steelyard.systems.hbase.hdfs import any_node
 from steelyard.systems.hbase.launch import Launch, Parts
@@ -172,9 +172,12 @@ def test_default_profile_changes_only_what_several_nodes_on_one_machine_need() -
         "hbase.regionserver.periodicmemstoreflusher.rangeofdelayseconds",
     }
     assert profile.jvm_options("default", 17) == ["-XX:+UseG1GC"]
-    assert "dfs.client.block.write.replace-datanode-on-failure.best-effort" not in profile.hdfs_settings(
-        HBaseSystem(nodes=5)
-    )
+    needing_all = {
+        "dfs.client.block.write.replace-datanode-on-failure.best-effort",
+        "dfs.namenode.redundancy.considerLoad",
+    }
+    assert not needing_all & {*profile.hdfs_settings(HBaseSystem(nodes=5))}
+    assert needing_all <= {*profile.hdfs_settings(HBaseSystem(nodes=3, replication=3))}
 
 
 def jar(folder: Path, name: str, file: str, **values: str) -> None:
@@ -382,3 +385,32 @@ def test_that_hdfs_takes_nodes_of_one_host_for_one_machine_is_told(
     """Not where every node has each copy, an address of its own, or a host of its own."""
     told = any_node(HBaseSystem.model_validate({"kind": "hbase", **more}), apart=apart)
     assert [warned in one for one in told] == ([True] if warned else [])
+
+
+FSCK_OF_LOGS = """FSCK started by root (auth:SIMPLE) from /127.0.0.1 for path /hbase/WALs at Sun Nov 29
+
+/hbase/WALs/127.10.0.1,16020,1/a 83 bytes, replicated: replication=3, 1 block(s), OPENFORWRITE:  OK
+
+Under Construction Block:
+0. BP-942662049-127.0.0.1-1:blk_1_1 len=83 Expected_repl=2
+/hbase/WALs/127.10.0.1,16020,1/empty 0 bytes, replicated: replication=3, 0 block(s), OPENFORWRITE:  OK
+
+/hbase/WALs/127.10.0.1,16020,1/closed 91 bytes, replicated: replication=3, 1 block(s):  OK
+0. BP-942662049-127.0.0.1-1:blk_2_1 len=91 Live_repl=3
+
+/hbase/WALs/127.10.0.2,16020,1/b 0 bytes, replicated: replication=3, 1 block(s), OPENFORWRITE:  OK
+
+Under Construction Block:
+0. BP-942662049-127.0.0.1-1:blk_3_1 len=0 Expected_repl=3
+
+Status: HEALTHY
+"""
+
+
+def test_open_logs_that_have_fewer_copies_than_asked_for_are_told() -> None:
+    found = logs.copies(FSCK_OF_LOGS)
+    assert found == {"/hbase/WALs/127.10.0.1,16020,1/a": (3, 2), "/hbase/WALs/127.10.0.2,16020,1/b": (3, 3)}
+    (told,) = logs.warning(found)
+    assert told.startswith("1 of 2 open logs of HBase have 2 of 3 copies")
+    assert not logs.warning({"/b": (3, 3)})
+    assert not logs.short([]), "a cluster that is not up"

@@ -14,6 +14,8 @@ from steelyard.systems.hbase import admin, jmx
 from steelyard.systems.hbase.layout import DATANODE, NAMENODE, REGIONSERVER, HBaseSpec, having
 
 FSCK = "/fsck?ugi={user}&path={path}&files=1"
+OPEN_BLOCKS = "&blocks=1&openforwrite=1"
+"""Of open files, too, and with their blocks."""
 FSCK_LIMIT_S = 60.0
 HEALTHY = "is HEALTHY"
 TABLES, LOGS = "/hbase/data", "/hbase/WALs"
@@ -78,13 +80,18 @@ def identity(version: str) -> dict[str, str]:
 
 def fsck(specs: Sequence[HBaseSpec], path: str) -> dict[str, int]:
     """Files below a path of HDFS -> bytes, after their blocks were found whole; raises OSError."""
-    (names,) = having(specs, NAMENODE)
-    asked = FSCK.format(user=getuser(), path=path)
-    told = jmx.page(names.web(NAMENODE), asked, FSCK_LIMIT_S).decode(errors="replace")
+    told = fsck_says(specs, path)
     if HEALTHY not in told:
         last = told.strip().rpartition("\n")[2]
         raise OSError(f"HDFS does not find {path} healthy: {last}")
     return {found["path"]: int(found["size"]) for found in FILE.finditer(told)}
+
+
+def fsck_says(specs: Sequence[HBaseSpec], path: str, more: str = "") -> str:
+    """What HDFS prints of the files below a path; raises OSError without an answer."""
+    (names,) = having(specs, NAMENODE)
+    asked = FSCK.format(user=getuser(), path=path) + more
+    return jmx.page(names.web(NAMENODE), asked, FSCK_LIMIT_S).decode(errors="replace")
 
 
 def store_files(listed: Mapping[str, int], used: Set[str]) -> dict[str, dict[str, int]]:

@@ -47,6 +47,10 @@ _NAMES = "nodes have addresses and no names"
 _PERIODIC = (
     "a flush of HBase's own tables that is put off at random, by up to 5 min, looks like work still to do"
 )
+_EVERY_NODE = (
+    "each file needs every node: one that seems busier than twice the mean would be left out of the logs "
+    "opened then"
+)
 Settings = Mapping[str, tuple[Any, str]]
 """Setting -> (value, why)."""
 
@@ -104,6 +108,7 @@ def hdfs_settings(system: HBaseSystem, *, restored: bool = False) -> dict[str, t
     if system.nodes <= system.copies:
         why = "with as many replicas as nodes there is no spare node to replace a dead one in a pipeline"
         found["dfs.client.block.write.replace-datanode-on-failure.best-effort"] = (True, why)
+        found["dfs.namenode.redundancy.considerLoad"] = (False, _EVERY_NODE)
     if system.profile == "quick":
         found["dfs.namenode.decommission.interval"] = (1, _SOON)
     if restored:

@@ -23,6 +23,7 @@ from steelyard.systems.hbase import (
     facts,
     hdfs,
     layout,
+    logs,
     made_of,
     orderly,
     profile,
@@ -257,6 +258,10 @@ class HBaseTestbed(JoiningHBase, UpgradingHBase):
             "up_seconds": self.up_seconds,
             "warnings": self.warnings(),
         }
+
+    def warnings(self) -> list[str]:
+        """What the user should know before believing a result: of its logs, as they are now."""
+        return [*super().warnings(), *logs.short(self._layout)]
 
     def targets(self) -> Sequence[WatchTarget]:
         """The nodes to watch, those of masters included."""
