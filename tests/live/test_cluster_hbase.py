@@ -192,7 +192,7 @@ def test_each_log_has_all_its_copies_and_one_that_lacks_one_is_told_of(hbase_clu
     assert not any("copies" in told for told in three.warnings())
     three.kill("node3/datanode")
     admin.roll_log(three.node("node1").spec)
-    assert (3, 2) in copies_of_logs(three)
+    wait_until(lambda: (3, 2) in copies_of_logs(three), [], WAIT_S, "no log is opened without the third node")
     assert any("open logs of HBase have 2 of 3 copies" in told for told in three.warnings())
 
 
