@@ -111,9 +111,8 @@ def page(found: Mapping[str, Needs]) -> Page:
         columns = ("study", "left out", "claims and checks")
         tables.append(Table("What small forms do not reach", columns, beyond, words=3, note=BEYOND))
     if sizes := [(name, ", ".join(needs.sizes)) for name, needs in found.items() if needs.sizes]:
-        columns = ("study", "claims and checks")
         title = "Figures of papers that small forms are not held to"
-        tables.append(Table(title, columns, sizes, words=2, note=SIZES))
+        tables.append(Table(title, ("study", "claims and checks"), sizes, words=2, note=SIZES))
     if left:
         tables.append(Table("What else small forms leave out", ("study", "left out"), left, words=2))
     hours = sum(needs.seconds for needs in found.values()) / 3600
