@@ -49,6 +49,6 @@ def warning(found: Mapping[str, tuple[int, int]]) -> list[str]:
     has, asked = min(lacking)
     return [
         f"{len(lacking)} of {len(found)} open logs of HBase have {has} of {asked} copies: HDFS left "
-        "DataNodes out when they were opened. So many have a write when it is acknowledged, and it costs "
+        "DataNodes out when they were opened. A write is acknowledged by that many DataNodes, and costs "
         "less. Roll the logs (wal_roll in HBase's shell), or start the cluster again."
     ]
