@@ -4,6 +4,8 @@ PYTHON := $(VENV)/bin/python
 ENGINE := $(VENV)/bin/steelyard-engine
 RUST   := Cargo.lock Cargo.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+# Without compiled modules each of the several hundred commands that tests run would compile its own first.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Each test with its time; all stacks after nine minutes in one test.
 LIVE   := $(PYTHON) -m pytest -v -o console_output_style=times -o faulthandler_timeout=540 --durations 15

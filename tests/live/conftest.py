@@ -49,12 +49,20 @@ def shared_by(item: pytest.Item | None) -> list[str]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of a shared cluster follow each other."""
+    """Tests of a shared cluster follow each other.
+
+    Of those that share one, the test that needs the secure one, too, is the last, and all others of that follow.
+    """
     live = [item for item in items if HERE in item.path.parents]
     for item in live:
         item.add_marker(pytest.mark.live)
     order = [*SHARED, ""]
-    live.sort(key=lambda item: order.index([*shared_by(item), ""][0]))
+
+    def place(item: pytest.Item) -> tuple[int, bool]:
+        shared, secure = [*shared_by(item), ""][0], "shared_secure" in getattr(item, "fixturenames", ())
+        return order.index(shared), secure if shared else not secure
+
+    live.sort(key=place)
     items[:] = [*(item for item in items if HERE not in item.path.parents), *live]
 
 

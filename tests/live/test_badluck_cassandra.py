@@ -25,7 +25,7 @@ def deaths(one: Command) -> list[str]:
 
 
 def test_a_server_that_dies_in_the_run(command: Start) -> None:
-    one = command(f"{TWO} --duration 25s")
+    one = command(f"{TWO} --duration 12s")
     one.until(running)
     one.processes(DAEMON)[1].send_signal(signal.SIGKILL)
     one.until(lambda line: "died:" in line)
@@ -42,7 +42,7 @@ def test_a_server_that_dies_in_the_run(command: Start) -> None:
 
 
 def test_a_server_that_freezes_in_the_run(command: Start) -> None:
-    one = command(f"{TWO} --duration 25s --read-consistency ALL --write-consistency ALL --retry none")
+    one = command(f"{TWO} --duration 12s --read-consistency ALL --write-consistency ALL --retry none")
     one.until(running)
     victim = one.processes(DAEMON)[1]
     victim.suspend()

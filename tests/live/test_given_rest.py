@@ -16,7 +16,7 @@ from steelyard.systems.hbase.testbed import HBaseTestbed
 
 pytest_plugins = ["bench_fixtures"]
 Start = Callable[[str], Command]
-SMALL = "-w a --records 5000 --operations 1000 --clients 8 --fresh"
+SMALL = "-w a --records 1000 --operations 1000 --clients 8 --fresh"
 OWN, LATENCY = "by the servers' own figures", "by the latency of a small probe"
 
 

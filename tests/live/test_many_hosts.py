@@ -109,7 +109,7 @@ def test_two_load_hosts_are_one_run(two: Machines, tmp_path: Path) -> None:
 def test_percentiles_of_two_load_hosts_are_those_of_two_engines(two: Machines, tmp_path: Path) -> None:
     """On fake servers whose latency, 100 ms at the median and 443 at p99, follows from seed and operation: of
     such the few ms by which a busy machine is late are no 3 %."""
-    load = ["-w", "a", "--records", "10000", "--target", "1000", "--operations", "10000", "--seed", "7"]
+    load = ["-w", "a", "--records", "2000", "--target", "1000", "--operations", "10000", "--seed", "7"]
     with Fakes(two.inside(), f"{NET}.1") as fakes:
         for name, more in (("far", ["--ssh", two.ssh, "--key", str(two.key)]), ("near", ["--engines", "2"])):
             fakes.case(Lognormal(100_000, 0.64), seed=7, epoch_ns=time.monotonic_ns())

@@ -27,7 +27,7 @@ share = 0.5
 """
 
 
-@pytest.mark.parametrize(("kind", "engines"), [("null", 1), ("null", 2), ("embedded", 1)])
+@pytest.mark.parametrize(("kind", "engines"), [("null", 2), ("embedded", 1)])
 def test_the_run_offers_a_share_of_what_was_found(
     command: Start, tmp_path: Path, kind: str, engines: int
 ) -> None:

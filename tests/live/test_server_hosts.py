@@ -95,7 +95,7 @@ def check(five: Machines, out: Path, nodes: int) -> None:
 def test_cassandra_on_three_machines_under_load_from_two(five: Machines, tmp_path: Path) -> None:
     out = tmp_path / "one"
     ends_with(
-        bench(five, "cassandra", out, "--rf", "3", "--write-consistency", "QUORUM", "--duration", "15s")
+        bench(five, "cassandra", out, "--rf", "3", "--write-consistency", "QUORUM", "--duration", "8s")
     )
     check(five, out, 3)
     assert {node["address"] for node in manifest(out)["system"]["nodes"]} == {
@@ -204,7 +204,7 @@ def check_watched(five: Machines, out: Path) -> None:
 
 def test_hbase_on_three_machines_under_load_from_two(five: Machines, tmp_path: Path) -> None:
     out = tmp_path / "one"
-    ends_with(bench(five, "hbase", out, "--duration", "10s"))
+    ends_with(bench(five, "hbase", out, "--duration", "6s"))
     check(five, out, 4)
     by_name = {node["name"]: node for node in manifest(out)["system"]["nodes"]}
     assert by_name["master1"]["host"] == by_name["node1"]["host"]

@@ -112,13 +112,13 @@ def test_a_study_on_two_benches_is_the_study_on_one_machine(two: Machines, tmp_p
 
 
 def test_a_killed_worker_s_trial_runs_on_the_other_bench(two: Machines, tmp_path: Path) -> None:
-    one = begun(two, tmp_path, "run", *benches(two), kind="null", repetitions=3, seconds=5)
+    one = begun(two, tmp_path, "run", *benches(two), kind="null", repetitions=2, seconds=3)
     until_line(one, f"root@{two.addresses[1]}: run")
     os.kill(two.worker(2), signal.SIGKILL)
     _, error = ended(one)
     assert one.returncode == 0, error
     found = rows(tmp_path / "run")
-    assert [row["status"] for row in found] == ["done"] * 6
+    assert [row["status"] for row in found] == ["done"] * 4
     assert {row["host"] for row in found} == {f"root@{two.addresses[0]}"}
     tried = [attempt for row in found for attempt in row["attempts"]]  # other guests may have disturbed some
     assert [one["host"] for one in tried if one["status"] == "cut short"] == [f"root@{two.addresses[1]}"]
@@ -126,7 +126,7 @@ def test_a_killed_worker_s_trial_runs_on_the_other_bench(two: Machines, tmp_path
 
 
 def test_an_interruption_keeps_what_is_done_and_the_rest_goes_on(two: Machines, tmp_path: Path) -> None:
-    one = begun(two, tmp_path, "run", *benches(two), kind="null", repetitions=2, seconds=5)
+    one = begun(two, tmp_path, "run", *benches(two), kind="null", repetitions=2, seconds=3)
     until_line(one, ": run", after=("trial 2 of 4", "trial 4 of 4"))  # a bench has gone on to its second
     one.send_signal(signal.SIGINT)
     _, error = ended(one)
@@ -137,7 +137,7 @@ def test_an_interruption_keeps_what_is_done_and_the_rest_goes_on(two: Machines, 
     assert len(done) < 4
     assert {row["status"] for row in found} <= {"done", "interrupted", "planned"}
     assert [*two.processes(1), *two.processes(2)] == []
-    again = begun(two, tmp_path, "run", *benches(two), kind="null", repetitions=2, seconds=5)
+    again = begun(two, tmp_path, "run", *benches(two), kind="null", repetitions=2, seconds=3)
     _, error = ended(again)
     assert again.returncode == 0, error
     found = rows(tmp_path / "run")

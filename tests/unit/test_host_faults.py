@@ -46,7 +46,7 @@ def host(tmp_path: Path) -> Iterator[LocalHost]:
     """With a cluster "fails" of two nodes."""
     made = LocalHost()
     spaced = not namespaces.why_not()
-    made.claim(Claim("fails", "stand-in", tmp_path / "fails", 2, stays=False, namespaced=spaced, grace_s=0.0))
+    made.claim(Claim("fails", "stand-in", tmp_path / "fails", 2, stays=False, namespaced=spaced))
     yield made
     made.take_down("fails")
     assert not list(tmp_path.glob("fails*"))

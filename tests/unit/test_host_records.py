@@ -37,7 +37,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def claimed(host: LocalHost, root: Path, name: str = "one") -> Record:
-    record = host.claim(Claim(name, "cassandra", root, 2, stays=False, grace_s=5.0))
+    record = host.claim(Claim(name, "cassandra", root, 2, stays=False))
     (root / "node1").mkdir(parents=True)
     return record
 
@@ -101,7 +101,7 @@ def test_what_was_left_before_a_reboot_is_removed(tmp_path: Path, monkeypatch: p
     assert not (tmp_path / "one").exists()
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 2}', '{"format": 2, "name": 1, "x": 2}'])
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 3}', '{"format": 3, "name": 1, "x": 2}'])
 def test_a_damaged_record_is_set_aside_and_blocks_nobody(tmp_path: Path, state: Path, text: str) -> None:
     host = LocalHost()
     claimed(host, tmp_path / "one")
@@ -125,7 +125,7 @@ def test_a_record_of_another_version_is_left_where_it_is(tmp_path: Path, state: 
     path = state / "clusters" / "one" / records.FILE
     path.write_text(json.dumps({**json.loads(path.read_text()), "format": 7}))
     (said,) = host.end_leftovers()
-    assert "has format 7, this Steelyard reads 2" in said
+    assert "has format 7, this Steelyard reads 3" in said
     assert path.exists()
     with pytest.raises(InputError, match="'one' is up"):
         claimed(host, tmp_path / "two")
@@ -241,7 +241,7 @@ def test_an_interrupted_end_is_taken_up_again(tmp_path: Path, monkeypatch: pytes
     host = LocalHost()
     server = host.start(command(claimed(host, tmp_path / "one"), "node1", "sleep", "600"))
     with monkeypatch.context() as patch:
-        patch.setattr(process, "end", lambda *_, **__: 1 / 0)
+        patch.setattr(process, "kill_all", lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             host.take_down("one")
     host.take_down("one")
@@ -285,7 +285,7 @@ def kill(_):
     real(_) if sys.argv[2] == "after" else None
     os.kill(os.getpid(), signal.SIGKILL)
 clusters._remove_files = kill
-clusters.take_down(record, 0.0)
+clusters.take_down(record)
 """
 
 

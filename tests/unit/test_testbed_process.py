@@ -33,9 +33,9 @@ def test_a_server_is_told_of_before_it_runs_and_ended_by_identity(tmp_path: Path
     assert seen == [found]
     assert process.alive(found)
     assert os.getsid(found.pid) == found.pid
-    assert process.end([found], grace_s=10.0) == []
+    process.kill_all(lambda: [found])
     assert not process.alive(found)
-    assert child.wait() == -signal.SIGTERM
+    assert child.wait() == -signal.SIGKILL
 
 
 SLACK = """
@@ -93,26 +93,16 @@ def test_another_process_with_the_same_pid_is_left_alone(tmp_path: Path) -> None
     earlier_boot = Identity(found.pid, found.start_ticks, "another boot")
     assert not process.alive(other)
     assert not process.alive(earlier_boot)
-    assert process.end([other, earlier_boot], grace_s=0.0) == []
+    process.kill_all(lambda: [other, earlier_boot])
     assert child.poll() is None
-    process.end([found], grace_s=10.0)
+    process.kill_all(lambda: [found])
     child.wait()
 
 
-def test_what_ignores_sigterm_is_killed(tmp_path: Path) -> None:
-    stubborn = (
-        "import signal, time; signal.signal(15, signal.SIG_IGN); print('deaf', flush=True); time.sleep(600)"
-    )
-    found, child = process.start(
-        [sys.executable, "-c", stubborn],
-        log=tmp_path / "log",
-        cwd=tmp_path,
-        before=lambda _: None,
-        die_with_us=False,
-    )
-    while not (tmp_path / "log").read_text():
-        assert child.poll() is None
-    assert process.end([found], grace_s=0.2) == [found]
+def test_what_is_frozen_is_killed(tmp_path: Path) -> None:
+    found, child = started(tmp_path, [])
+    process.send(found, signal.SIGSTOP)
+    process.kill_all(lambda: [found])
     assert child.wait() == -signal.SIGKILL
 
 
@@ -154,13 +144,13 @@ def test_leftovers_are_those_whose_owner_is_gone(tmp_path: Path) -> None:
     record("kept", tmp_path / "kept", kept[0], None)
     record("left", tmp_path / "left", left[0], gone)
     assert clusters.end_leftovers() == [f"ended left, left over by process {me.pid}"]
-    assert left[1].wait() in (-signal.SIGTERM, -signal.SIGKILL)
+    assert left[1].wait() == -signal.SIGKILL
     assert not (tmp_path / "left").exists()
     assert [found.name for found in records.records()] == ["kept", "mine"]
     assert records.load("mine").owner == me
     for name, (_, child) in (("mine", mine), ("kept", kept)):
         assert child.poll() is None
-        clusters.take_down(records.load(name), grace_s=10.0)
+        clusters.take_down(records.load(name))
         child.wait()
     assert records.records() == []
 

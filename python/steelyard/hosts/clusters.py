@@ -28,7 +28,6 @@ class Claim:
         namespaced: each node has a network namespace.
         block: the address block that it must have; None = any.
         system: the settings it is made with.
-        grace_s: how long its servers may take to end.
         address: the machine's own, where its nodes have no other; empty = they have a block of addresses.
     """
 
@@ -40,7 +39,6 @@ class Claim:
     namespaced: bool = False
     block: str | None = None
     system: Mapping[str, Any] = field(default_factory=dict)
-    grace_s: float = records.GRACE_S
     address: str = ""
 
 
@@ -64,7 +62,6 @@ def claim(asked: Claim) -> Record:
             owner=None if asked.stays else process.own_identity(),
             system=dict(asked.system),
             namespaces=namespaces.names(asked.name, asked.size) if asked.namespaced else [],
-            grace_s=asked.grace_s,
         )
         record.save()
     return record
@@ -86,10 +83,12 @@ def _uppermost_missing(folder: Path) -> Path:
     return next((path for path in reversed((folder, *folder.parents)) if not path.exists()), folder)
 
 
-def take_down(record: Record, grace_s: float) -> None:
-    """End every process, remove groups, namespaces, mounts and files; the record goes last."""
-    process.end(list(record.processes.values()), grace_s=grace_s)
-    process.end_all(lambda: _left_of(record))
+def take_down(record: Record) -> None:
+    """Kill every process, remove groups, namespaces, mounts and files; the record goes last.
+
+    An orderly end would take seconds to save data that goes with the cluster.
+    """
+    process.kill_all(lambda: [*record.processes.values(), *_left_of(record)])
     for group in reversed(record.cgroups):
         cgroup.remove(Path(group))
     for namespace in record.namespaces:
@@ -131,7 +130,7 @@ def end_leftovers() -> list[str]:
         said = records.set_damaged_aside()
         for record in records.records():
             if record.state() == "abandoned" and record.owner:
-                take_down(record, grace_s=0.0)
+                take_down(record)
                 said.append(f"ended {record.name}, left over by process {record.owner.pid}")
     return said
 
@@ -156,4 +155,4 @@ def take_down_by_name(name: str) -> None:
                 hint=f"take it down there; if that is gone for good, remove {record.root} and "
                 f"{records.clusters_folder() / name}",
             )
-        take_down(record, grace_s=0.0 if state == "abandoned" else record.grace_s)
+        take_down(record)

@@ -86,7 +86,7 @@ class LocalHost(LocalFiles):
         record = self._ending.get(cluster)
         if record is None:
             return
-        clusters.take_down(record, record.grace_s)
+        clusters.take_down(record)
         self._ending.pop(cluster, None)
         for found in record.processes.values():
             self.exit_status(found)

@@ -204,18 +204,7 @@ def _shielded(words: Sequence[str], die_with_us: bool) -> list[str]:
     return [tool, *options, *words] if tool and options else list(words)
 
 
-def end(processes: Sequence[Identity], *, grace_s: float) -> list[Identity]:
-    """End processes: SIGTERM, after `grace_s` seconds SIGKILL. Returns those that had to be killed."""
-    for process in processes:
-        send(process, signal.SIGCONT)
-        send(process, signal.SIGTERM)
-    wait_gone(processes, grace_s)
-    stubborn = [process for process in processes if send(process, signal.SIGKILL)]
-    wait_gone(stubborn, 10.0)
-    return stubborn
-
-
-def end_all(find: Callable[[], Iterable[Identity]], limit_s: float = 10.0) -> None:
+def kill_all(find: Callable[[], Iterable[Identity]], limit_s: float = 10.0) -> None:
     """Kill what `find` finds until it finds nothing, at most `limit_s` seconds: a fork may slip by once."""
     until = time.monotonic() + limit_s
     while (found := [process for process in find() if alive(process)]) and time.monotonic() < until:

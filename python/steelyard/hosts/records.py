@@ -23,9 +23,8 @@ from steelyard.folders import state_folder
 from steelyard.hosts.machine import Machine, this_machine
 from steelyard.hosts.process import Identity, alive
 
-FORMAT = 2
+FORMAT = 3
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,40}")
-GRACE_S = 20.0
 FILE = "cluster.json"
 BLOCK_DOTS = 2
 """In an address block; an address has one more."""
@@ -59,7 +58,6 @@ class Record:
         cgroups: folders of control groups, made by us.
         namespaces: network namespaces, made by us.
         mounts: folders on which file systems are mounted, made by us.
-        grace_s: how long its servers may take to end.
     """
 
     name: str
@@ -75,7 +73,6 @@ class Record:
     cgroups: list[str] = field(default_factory=list)
     namespaces: list[str] = field(default_factory=list)
     mounts: list[str] = field(default_factory=list)
-    grace_s: float = GRACE_S
 
     @property
     def addresses(self) -> str:

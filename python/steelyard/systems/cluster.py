@@ -60,8 +60,6 @@ class LocalCluster(Restorable, GrowingCluster[NodeT]):
     """
 
     kind: str
-    down_grace_s = records.GRACE_S
-    """How long its servers may take to end when the cluster goes, and its data with it."""
 
     def __init__(
         self, system: LocalSystem, *, name: str, root: Path, host: Host, stays: bool = False
@@ -123,7 +121,7 @@ class LocalCluster(Restorable, GrowingCluster[NodeT]):
         self._after_up(say)
 
     def down(self, say: Say) -> None:
-        """Take it down: SIGTERM to all, SIGKILL to what stays; then folders, groups and namespaces."""
+        """Take it down: all servers are killed; then folders, groups and namespaces go."""
         if self.claimed is None:
             return
         say(f"stopping {self.name}")
@@ -157,7 +155,6 @@ class LocalCluster(Restorable, GrowingCluster[NodeT]):
             namespaced=namespaced,
             block=self.origin.block if self.origin else None,
             system=self.system.model_dump(mode="json"),
-            grace_s=self.down_grace_s,
         )
         self.claimed = self.placement.claim(claim)
         block, spaces = self.claimed.block, self.claimed.namespaces

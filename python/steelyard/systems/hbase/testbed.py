@@ -68,7 +68,6 @@ class HBaseTestbed(JoiningHBase, UpgradingHBase):
 
     kind = "hbase"
     rules = data.RULES
-    down_grace_s = 0.0  # an orderly end takes 20 s and more, and saves data that goes with the cluster
 
     def __init__(
         self, system: HBaseSystem, *, name: str, root: Path, host: Host, stays: bool = False
