@@ -51,7 +51,7 @@ def shared_by(item: pytest.Item | None) -> list[str]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of a shared cluster follow each other.
 
-    Of those that share one, the test that needs the secure one, too, is the last, and all others of that follow.
+    Where one needs the secure cluster, too, it is the last of them, and all others of that follow.
     """
     live = [item for item in items if HERE in item.path.parents]
     for item in live:

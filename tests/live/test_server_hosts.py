@@ -94,9 +94,7 @@ def check(five: Machines, out: Path, nodes: int) -> None:
 
 def test_cassandra_on_three_machines_under_load_from_two(five: Machines, tmp_path: Path) -> None:
     out = tmp_path / "one"
-    ends_with(
-        bench(five, "cassandra", out, "--rf", "3", "--write-consistency", "QUORUM", "--duration", "8s")
-    )
+    ends_with(bench(five, "cassandra", out, "--rf", "3", "--write-consistency", "QUORUM", "--duration", "8s"))
     check(five, out, 3)
     assert {node["address"] for node in manifest(out)["system"]["nodes"]} == {
         five.addresses[i - 1] for i in SERVERS
