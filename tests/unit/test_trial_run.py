@@ -121,6 +121,24 @@ def test_the_page_cache_is_dropped_on_the_nodes_host_before_the_run(
 
 
 @pytest.mark.usefixtures("fake_engine")
+@pytest.mark.parametrize(
+    ("cold", "read_ahead_kib", "told"), [(True, 8192, True), (True, 128, False), (False, 8192, False)]
+)
+def test_a_disk_that_reads_far_ahead_is_told_of_where_the_page_cache_is_part_of_the_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cold: bool, read_ahead_kib: int, told: bool
+) -> None:
+    run = trial_run(tmp_path, Bed(), duration_s=0.1)
+    facts = {"file_systems": {"/": {"read_ahead_bytes": read_ahead_kib << 10}, "/no-disk": {}}}
+    monkeypatch.setattr(run.host, "facts", lambda _: facts, raising=True)
+    monkeypatch.setattr(run.host, "drop_page_cache", lambda: None, raising=True)
+    run.cold = cold
+    run.run()
+    assert run.manifest.status == "done", run.manifest.reason
+    said = [one["text"] for one in run.manifest.warnings if one["kind"] == "read ahead"]
+    assert ["8,192 KiB" in text and "echo 128 >" in text for text in said] == [True] * told
+
+
+@pytest.mark.usefixtures("fake_engine")
 def test_the_others_measure_on_when_a_load_host_is_lost(tmp_path: Path) -> None:
     run = with_load_hosts(trial_run(tmp_path, Bed(), engines=2, duration_s=0.5), 1)
     run.run()

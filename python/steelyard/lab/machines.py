@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ from steelyard.results.disk import replacing
 from steelyard.results.manifest import Manifest
 from steelyard.watch import machine
 
+READ_AHEAD = 128 << 10
+"""Bytes; what Linux has by default. Some cloud images have 8 MiB (docs/scalability.md)."""
 FOLDER = "hosts"
 """Of a trial: K.parquet in it is what was sampled on `hosts[K]` of the manifest."""
 
@@ -39,6 +41,23 @@ def note_steal(name: str, share: float | None, manifest: Manifest) -> None:
     """Warn of a machine of whose CPU other guests took too large a share."""
     if share is not None and share > STEAL:
         manifest.warn("steal", f"other guests of {name}'s machine took {share:.1%} of its CPU")
+
+
+def read_ahead(facts: Mapping[str, Any]) -> str | None:
+    """What to say of disks that bring much more than was missed, where the page cache is part of a trial.
+
+    Args:
+        facts: of the host (`watch.host.facts`).
+    """
+    found = facts.get("file_systems", {}).values()
+    most = max((volume.get("read_ahead_bytes", 0) for volume in found), default=0)
+    if most <= READ_AHEAD:
+        return None
+    return (
+        f"the kernel may read {most >> 10:,} KiB of the disk for each miss, more than anybody may ask for; "
+        f"`echo {READ_AHEAD >> 10} > /sys/block/DISK/queue/read_ahead_kb` sets what Linux has by default, "
+        "until the next boot"
+    )
 
 
 def stolen(system: pl.DataFrame, manifest: Manifest) -> float | None:

@@ -22,6 +22,7 @@ from steelyard.hosts.host import Host, Watch
 from steelyard.hosts.snapshots import Snapshot
 from steelyard.lab.intact import Shape, changed
 from steelyard.lab.lease import Lease
+from steelyard.lab.machines import read_ahead
 from steelyard.lab.observer import Observer
 from steelyard.lab.phase import PhaseRunner
 from steelyard.lab.progress import Show
@@ -125,6 +126,9 @@ class TrialRun:
     def _measure(self) -> None:
         load = self.trial.load
         self.manifest.host = self.host.facts([self.folder])
+        if self.cold and (text := read_ahead(self.manifest.host)):
+            self.show.say(text)
+            self.manifest.warn("read ahead", text)
         if self.load_hosts:
             self.load_hosts.note_facts(self.manifest)
         self.server_machines.note_facts(self.manifest)
