@@ -119,5 +119,6 @@ def test_the_next_start_leaves_nothing_of_a_killed_run(
         command.end()
     assert (out / "run.json").exists(), command.stderr
     said = LocalHost().end_leftovers()  # as the next start does first
+    assert all(line.startswith("ended ") for line in said), f"no record is damaged: {said}"
     assert len([line for line in said if line.startswith(f"ended {name}, ")]) <= 1, said
     assert left_in_the_end(name, out, state_folder) == {}

@@ -1,8 +1,8 @@
-"""What a trial says of each machine beside this one, whatever it did: its clock, and who else used it."""
+"""What a trial says of its machines, whatever it did: their clocks, their disks, and who else used them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,14 +43,14 @@ def note_steal(name: str, share: float | None, manifest: Manifest) -> None:
         manifest.warn("steal", f"other guests of {name}'s machine took {share:.1%} of its CPU")
 
 
-def read_ahead(facts: Mapping[str, Any]) -> str | None:
+def read_ahead(hosts: Iterable[Mapping[str, Any]]) -> str | None:
     """What to say of disks that bring much more than was missed, where the page cache is part of a trial.
 
     Args:
-        facts: of the host (`watch.host.facts`).
+        hosts: the facts of each where nodes are (`watch.host.facts`).
     """
-    found = facts.get("file_systems", {}).values()
-    most = max((volume.get("read_ahead_bytes", 0) for volume in found), default=0)
+    volumes = [volume for facts in hosts for volume in facts.get("file_systems", {}).values()]
+    most = max((volume.get("read_ahead_bytes", 0) for volume in volumes), default=0)
     if most <= READ_AHEAD:
         return None
     return (

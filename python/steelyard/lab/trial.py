@@ -19,6 +19,7 @@ from steelyard.engine.path import Engine
 from steelyard.engine.session import Event
 from steelyard.errors import InfrastructureError, Interrupted, LeftChangedError, SteelyardError
 from steelyard.hosts.host import Host, Watch
+from steelyard.hosts.server_hosts import ServerHosts
 from steelyard.hosts.snapshots import Snapshot
 from steelyard.lab.intact import Shape, changed
 from steelyard.lab.lease import Lease
@@ -126,12 +127,11 @@ class TrialRun:
     def _measure(self) -> None:
         load = self.trial.load
         self.manifest.host = self.host.facts([self.folder])
-        if self.cold and (text := read_ahead(self.manifest.host)):
-            self.show.say(text)
-            self.manifest.warn("read ahead", text)
         if self.load_hosts:
             self.load_hosts.note_facts(self.manifest)
         self.server_machines.note_facts(self.manifest)
+        if self.cold:
+            self._note_read_ahead()
         self._bring_up()
         self.manifest.system = self.testbed.facts()
         for text in self.manifest.system.get("warnings", ()):
@@ -158,6 +158,12 @@ class TrialRun:
         if self.lease.after_load:
             with self._timed("snapshot"):
                 self.lease.after_load(stored)
+
+    def _note_read_ahead(self) -> None:
+        there = [one["facts"] for one in self.manifest.hosts if one["role"] == ServerHosts.role]
+        if text := read_ahead(there or [self.manifest.host]):
+            self.show.say(text)
+            self.manifest.warn("read ahead", text)
 
     def _bring_up(self) -> None:
         if self.lease.up:
